@@ -1,0 +1,142 @@
+"""Which points come next? One loop chooses a batch, a point after another, for every strategy.
+
+For each point: thetas, then the surrogate they give, then a surface, then its maximum; and the point joins
+the pending ones. Sequential optimization is a batch of one; asynchronous is a batch with points already
+pending. (Algorithms 1, 2 and 3 of the paper.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from covey.acquisition import Acquisition
+from covey.arrays import Array
+from covey.density import Data
+from covey.features import Features
+from covey.gp import GPStack, Thetas, fit
+from covey.maximise import maximise
+from covey.paths import draw_paths
+from covey.penalty import local_penalty
+from covey.posterior import Diagnostics, Ensemble
+from covey.search import Search
+from covey.sources import SOURCES, Request
+from covey.space import Space
+from covey.strategy import Strategy
+from covey.surface import Posterior, Repulsion, Surface
+
+_ANCHORS = 5
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a batch is chosen from.
+
+    Attributes:
+        space, features: what can be varied, and how the model sees it.
+        observed: rows observed (n, d), n >= 1.
+        pending: rows in flight (k, d).
+        data: the observations, for the theta posterior.
+        strategy, acquisition: how to choose.
+    """
+
+    space: Space
+    features: Features
+    observed: Array
+    pending: Array
+    data: Data
+    strategy: Strategy
+    acquisition: Acquisition
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A chosen point.
+
+    Attributes:
+        row: where in the cube (d,).
+        jitter: the trade-off it was chosen with.
+        thetas: the set it was chosen with.
+    """
+
+    row: Array
+    jitter: float
+    thetas: Thetas
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Chosen points, the walkers to start the next batch from, and how well thetas were sampled."""
+
+    choices: list[Choice]
+    ensemble: Ensemble
+    diagnostics: Diagnostics
+
+
+def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.Generator) -> Batch:
+    """Choose ``size`` points; fewer if a finite space has fewer left."""
+    strategy, acquisition, embed = task.strategy, task.acquisition, task.features.embed
+    s = strategy.thetas_per_point(size + len(task.pending))
+    request = Request(task.data, embed(task.pending), s, size if strategy.p > 0 else 1)
+    source = SOURCES[strategy.thetas](request, start, rng)
+    pending, choices = task.pending, list[Choice]()
+    stack: GPStack | None = None
+    while len(choices) < size and not (search := _search(task, pending)).exhausted:
+        if stack is None or rng.random() < strategy.p:
+            stack = fit(task.data.x, task.data.y, source.draw())
+        jitter = JITTERS[strategy.jitter](acquisition, rng)
+        surrogate = SURROGATES[strategy.surrogate](stack, embed(pending))
+        view = VIEWS[acquisition.draws_paths](surrogate, rng)
+        repulsion = REPULSIONS[strategy.repel](stack, embed(pending), search, rng)
+        row = maximise(Surface(view, acquisition, jitter, task.features, repulsion), search, rng)
+        source.record(embed(row[None])[0], stack)
+        pending = np.concatenate([pending, row[None]])
+        choices.append(Choice(row, jitter, stack.thetas))
+    return Batch(choices, source.base.ensemble, source.base.diagnostics)
+
+
+def _search(task: Task, pending: Array) -> Search:
+    best = task.observed[np.argsort(task.data.y, kind="stable")[:_ANCHORS]]
+    return Search(task.space, task.features, np.concatenate([task.observed, pending]), best)
+
+
+def _unmoved(stack: GPStack, _pending: Array) -> GPStack:
+    return stack
+
+
+def _no_repulsion(
+    _stack: GPStack, _pending: Array, _search: Search, _rng: np.random.Generator
+) -> Repulsion | None:
+    return None
+
+
+def _penalise(stack: GPStack, pending: Array, search: Search, rng: np.random.Generator) -> Repulsion | None:
+    if len(pending) == 0:
+        return None
+    scan = search.features.embed(np.concatenate(search.candidates(rng)))
+    return local_penalty(stack, pending, scan)
+
+
+def _posterior(stack: GPStack, _rng: np.random.Generator) -> Posterior:
+    return stack
+
+
+JITTERS: dict[str, Callable[[Acquisition, np.random.Generator], float]] = {
+    "fixed": lambda acquisition, rng: acquisition.jitter.fixed,
+    "drawn": lambda acquisition, rng: acquisition.jitter.draw(rng),
+}
+SURROGATES: dict[str, Callable[[GPStack, Array], GPStack]] = {
+    "data": _unmoved,
+    "hallucinated": GPStack.condition,
+}
+REPULSIONS: dict[str, Callable[[GPStack, Array, Search, np.random.Generator], Repulsion | None]] = {
+    "none": _no_repulsion,
+    "penalise": _penalise,
+}
+VIEWS: dict[bool, Callable[[GPStack, np.random.Generator], Posterior]] = {
+    False: _posterior,
+    True: draw_paths,
+}
+"""What the values of a strategy's axes do; the loop looks them up and asks nothing else."""

@@ -1,0 +1,214 @@
+"""What does the data say about the objective, for each theta? A stack of Gaussian processes.
+
+The stack has one leading axis S, one entry per theta, in every array. A posterior conditioned on more
+points is another posterior; nothing is ever written into one. See ``kernels`` for the notation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey import kernels
+from covey.arrays import Array
+from covey.parallel import in_slices
+
+_LEAST_VARIANCE = 1e-16
+"""The floor of a predicted variance, relative to the signal's: rounding must not make it negative."""
+
+_WORTH_A_THREAD = 20_000
+"""Numbers of covariances below which a second thread costs more than it saves."""
+
+
+@dataclass(frozen=True)
+class Thetas:
+    """A stack of hyper-parameter vectors, in the units of standardised outputs.
+
+    Attributes:
+        length_scale: one for each feature (S, D).
+        variance: of the signal (S,).
+        mean: the constant mean (S,).
+        noise: noise variance (S,).
+    """
+
+    length_scale: Array
+    variance: Array
+    mean: Array
+    noise: Array
+
+    def __len__(self) -> int:
+        return len(self.variance)
+
+    def __getitem__(self, index: slice | NDArray[np.intp]) -> Thetas:
+        return Thetas(self.length_scale[index], self.variance[index], self.mean[index], self.noise[index])
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Mean and standard deviation of the objective at m points, and their gradients.
+
+    Attributes:
+        mean, std: (S, m).
+        mean_gradient, std_gradient: (S, m, D).
+    """
+
+    mean: Array
+    std: Array
+    mean_gradient: Array
+    std_gradient: Array
+
+
+@dataclass(frozen=True)
+class GPStack:
+    """Gaussian process posteriors, one per theta.
+
+    Attributes:
+        x: features of the points conditioned on, feature-major (D, n).
+        thetas: the stack's hyper-parameters.
+        chol: Cholesky factors, transposed lower triangles (S, n, n).
+        white: whitened residuals L^-1 (y - c) (S, n).
+        alpha: L^-T white (S, n).
+        best: lowest posterior mean at an observed point (S, 1).
+    """
+
+    x: Array
+    thetas: Thetas
+    chol: Array
+    white: Array
+    alpha: Array
+    best: Array
+
+    @property
+    def _weights(self) -> Array:
+        return 1.0 / self.thetas.length_scale
+
+    def predict(self, points: Array) -> tuple[Array, Array]:
+        """Posterior mean and standard deviation (S, m) of the noise-free objective at points (m, D)."""
+        size = (len(self.thetas), len(points))
+        mean, variance = np.empty(size), np.empty(size)
+        t, weights = self.thetas, self._weights
+
+        def work(part: slice) -> None:
+            kernels.predict(
+                self.x,
+                points,
+                weights[part],
+                t.variance[part],
+                t.mean[part],
+                self.chol[part],
+                self.alpha[part],
+                mean[part],
+                variance[part],
+            )
+
+        in_slices(work, len(t), self._smallest_slice(len(points)))
+        return mean, np.sqrt(self._floored(variance))
+
+    def predict_gradient(self, points: Array) -> Prediction:
+        """As ``predict``, with gradients in the points."""
+        size = (len(self.thetas), len(points))
+        mean, variance = np.empty(size), np.empty(size)
+        slope, spread = np.empty((*size, points.shape[1])), np.empty((*size, points.shape[1]))
+        t, weights = self.thetas, self._weights
+
+        def work(part: slice) -> None:
+            kernels.predict_gradient(
+                self.x,
+                points,
+                weights[part],
+                t.variance[part],
+                t.mean[part],
+                self.chol[part],
+                self.alpha[part],
+                mean[part],
+                variance[part],
+                slope[part],
+                spread[part],
+            )
+
+        in_slices(work, len(t), self._smallest_slice(len(points)))
+        std = np.sqrt(self._floored(variance))
+        return Prediction(mean, std, slope, spread / (2 * std[..., None]))
+
+    def condition(self, points: Array, values: Array | None = None) -> GPStack:
+        """The posterior given k further points, by extending each Cholesky factor.
+
+        Args:
+            points: features (k, D).
+            values: observations (k,); None takes each theta's own posterior mean, which leaves the
+                mean where it is and shrinks the standard deviation (B-LCB's hallucination).
+        """
+        if len(points) == 0:
+            return self
+        t = self.thetas
+        count, n, k = len(t), self.x.shape[1], len(points)
+        across = np.empty((count, k, n))
+        kernels.covariances(self.x, points, self._weights, t.variance, across)
+        within = np.empty((count, k, k))
+        kernels.covariances(np.ascontiguousarray(points.T), points, self._weights, t.variance, within)
+        kernels.solve(self.chol, across, False)
+        corner = _cholesky(
+            within - across @ across.transpose(0, 2, 1) + t.noise[:, None, None] * np.eye(k),
+            kernels.JITTER * t.variance,
+        )
+        chol = np.zeros((count, n + k, n + k))
+        chol[:, :n, :n] = self.chol
+        chol[:, :n, n:] = across.transpose(0, 2, 1)
+        chol[:, n:, n:] = corner.transpose(0, 2, 1)
+        white = np.zeros((count, n + k))
+        white[:, :n] = self.white
+        if values is not None:
+            residual = values - t.mean[:, None] - (across @ self.white[..., None])[..., 0]
+            white[:, n:] = np.linalg.solve(corner, residual[..., None])[..., 0]
+        x = np.ascontiguousarray(np.concatenate([self.x, points.T], axis=1))
+        return replace(self, x=x, chol=chol, white=white, alpha=_alpha(chol, white))
+
+    def _floored(self, variance: Array) -> Array:
+        return np.maximum(variance, _LEAST_VARIANCE * self.thetas.variance[:, None])
+
+    def _smallest_slice(self, points: int) -> int:
+        return 1 + _WORTH_A_THREAD // max(1, self.x.shape[1] * points)
+
+
+def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
+    """The stack of posteriors given observations.
+
+    Args:
+        points: features (n, D), n >= 1.
+        values: standardised observations (n,).
+        thetas: one entry for each posterior.
+    """
+    n, count = len(values), len(thetas)
+    x = np.ascontiguousarray(points.T)
+    weights, chol = 1.0 / thetas.length_scale, np.empty((count, n, n))
+
+    def work(part: slice) -> None:
+        kernels.factorise(x, weights[part], thetas.variance[part], thetas.noise[part], chol[part])
+
+    in_slices(work, count, 1 + _WORTH_A_THREAD // max(1, n * n))
+    white = np.ascontiguousarray(values - thetas.mean[:, None])
+    kernels.solve(chol, white[:, None, :], False)
+    alpha = _alpha(chol, white)
+    # At the data, K alpha + c = y - noise alpha: the posterior mean without a prediction.
+    smooth = values - thetas.noise[:, None] * alpha
+    best = smooth.min(axis=1, keepdims=True)
+    return GPStack(x, thetas, chol, white, alpha, best)
+
+
+def _alpha(chol: Array, white: Array) -> Array:
+    alpha = white.copy()
+    kernels.solve(chol, alpha[:, None, :], True)
+    return alpha
+
+
+def _cholesky(matrices: Array, jitter: Array) -> Array:
+    """Lower factors (S, k, k); the diagonal grows tenfold until all exist."""
+    eye = np.eye(matrices.shape[-1])
+    for grow in 10.0 ** np.arange(12):
+        try:
+            return np.linalg.cholesky(matrices + grow * jitter[:, None, None] * eye)
+        except np.linalg.LinAlgError:
+            continue
+    return np.sqrt(jitter[:, None, None] * 1e12) * eye

@@ -1,0 +1,90 @@
+"""Where do walkers start when nothing is known? Near the modes of p(theta | data), as wide as those are.
+
+A few modes are found from the best of many candidates, on a part of the data when there is much of it, and
+refined on the whole. The mixture of the Gaussians that fit them (Laplace's approximation) is a proposal:
+its draws come with its log-density, so that they can be weighed against the posterior itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.arrays import Array
+from covey.density import BOUND, Data, log_posterior, log_posterior_gradient
+
+_MODES = 3
+_PART = 100
+_LEAST_CURVATURE = 0.1
+"""No direction is taken to be wider than this allows: a prior's flat tail has no curvature at all."""
+
+_INFLATION = 1.2
+
+
+def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Draws (size, parameters) from the mixture of Laplace approximations, and its log-density.
+
+    Args:
+        data: at least one observation.
+        candidates: positions to look for modes from (k, parameters).
+        size: draws wanted.
+        rng: source of all randomness.
+    """
+    part = data.part(rng.permutation(len(data.y))[:_PART]) if len(data.y) > _PART else data
+    order = np.argsort(-log_posterior(part, candidates))
+    modes = _distinct(part, np.stack([_climb(part, candidates[k], 60) for k in order[:_MODES]]))
+    if part is not data:  # much data leaves one mode, and each step on it is dear
+        modes = _climb(data, modes[0], 15)[None]
+    roots = [_root(data, mode) for mode in modes]
+    chosen = rng.integers(len(modes), size=size)
+    noise = rng.normal(size=(size, data.parameters))
+    drawn = np.stack([modes[k] + roots[k] @ z for k, z in zip(chosen, noise, strict=True)])
+    drawn = np.clip(drawn, -BOUND + 1, BOUND - 1)
+    return drawn, _log_mixture(drawn, modes, roots)
+
+
+def _climb(data: Data, position: Array, steps: int) -> Array:
+    """The mode that L-BFGS-B reaches from a position."""
+    from scipy.optimize import minimize
+
+    def downhill(at: Array) -> tuple[float, Array]:
+        value, gradient = log_posterior_gradient(data, at)
+        return (-value, -gradient) if np.isfinite(value) else (1e25, gradient)
+
+    bounds = [(-BOUND + 1, BOUND - 1)] * len(position)
+    result = minimize(
+        downhill, position, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
+    )
+    return np.asarray(result.x)
+
+
+def _distinct(data: Data, modes: Array) -> Array:
+    """The modes that differ and matter, the highest first."""
+    height = log_posterior(data, modes)
+    kept: list[int] = []
+    for k in np.argsort(-height):
+        apart = all(np.abs(modes[k] - modes[other]).max() > 0.1 for other in kept)
+        if apart and (not kept or height[k] > height[kept[0]] - 10):
+            kept.append(int(k))
+    return modes[kept]
+
+
+def _root(data: Data, mode: Array) -> Array:
+    """A square root of the covariance at a mode: the inverse of the curvature, by differences."""
+    step = 1e-3
+    columns = [
+        (log_posterior_gradient(data, mode - e)[1] - log_posterior_gradient(data, mode + e)[1]) / (2 * step)
+        for e in step * np.eye(len(mode))
+    ]
+    curvature = np.stack(columns)
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
+    return np.asarray(_INFLATION * vectors / np.sqrt(np.maximum(values, _LEAST_CURVATURE)))
+
+
+def _log_mixture(drawn: Array, modes: Array, roots: list[Array]) -> Array:
+    """Log-density (size,) of the equal mixture of normals, up to a constant."""
+    logs: list[NDArray[np.float64]] = []
+    for mode, root in zip(modes, roots, strict=True):
+        z = np.linalg.solve(root, (drawn - mode).T)
+        logs.append(-0.5 * (z**2).sum(axis=0) - np.linalg.slogdet(root)[1])
+    return np.logaddexp.reduce(np.stack(logs), axis=0)

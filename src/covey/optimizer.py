@@ -1,0 +1,254 @@
+"""What should be tried next, given what was measured so far? Ask, evaluate, tell; in any order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from covey.acquisition import Acquisition, Value
+from covey.arrays import Array
+from covey.batch import Choice, Task, choose_batch
+from covey.checks import (
+    as_result,
+    check_count,
+    check_initial,
+    check_noise,
+    check_seed,
+    is_whole,
+    pair,
+)
+from covey.density import Data
+from covey.design import initial_rows
+from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
+from covey.features import Features
+from covey.outputs import standardise
+from covey.parallel import announce_compilation, single_threaded_blas
+from covey.posterior import Diagnostics, Ensemble
+from covey.priors import Prior, resolve_prior
+from covey.search import Search
+from covey.space import Space
+from covey.strategy import Strategy, resolve_strategy
+from covey.trial import Failure, Origin, State, Trial
+
+
+class Optimizer:
+    """Minimises a black box by asking for batches of points and being told their values.
+
+    Same seed and same order of asks and tells: same points, also after pickling and in another process.
+    Points that were asked for and not yet told are pending, so asking again while others are in flight
+    is asynchronous optimization. Calls from several threads are safe, one at a time.
+
+    Args:
+        space: what can be varied.
+        strategy: a name from ``covey.strategies()`` or a ``covey.Strategy``.
+        acquisition: a name from ``covey.acquisitions()``, a function of (mean, std, best, jitter), or a
+            ``covey.Acquisition``; None takes the strategy's own, or else log-EI.
+        noise: "learn", or the standard deviation of the noise in the objective's units; 0.0 says that
+            the objective is deterministic.
+        prior: "default", "paper", or a ``covey.Prior``.
+        n_initial: points asked for before the model is consulted; None takes one per dimension and one
+            more, within 5 to 20.
+        initial: how these are placed, "sobol" or "random".
+        seed: a whole number; None draws one, which ``seed`` then tells.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        strategy: str | Strategy = "auto",
+        acquisition: str | Value | Acquisition | None = None,
+        *,
+        noise: float | Literal["learn"] = "learn",
+        prior: str | Prior = "default",
+        n_initial: int | None = None,
+        initial: str = "sobol",
+        seed: int | None = None,
+    ) -> None:
+        if not isinstance(space, Space):
+            raise TypeError(f"space must be a covey.Space, got {space!r}")
+        self.space = space
+        self.strategy = resolve_strategy(strategy)
+        self.acquisition = pair(self.strategy, acquisition)
+        self.noise = check_noise(noise)
+        self.prior = resolve_prior(prior, len(space))
+        self.n_initial = check_count(n_initial, len(space))
+        self.initial = check_initial(initial)
+        self.seed = check_seed(seed)
+        self._features = Features.of(space)
+        self._trials: list[Trial] = []
+        self._rows: list[Array] = []
+        self._told: list[int] = []
+        self._asks = 0
+        self._ensemble: Ensemble | None = None
+        self._diagnostics: Diagnostics | None = None
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: part for name, part in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        told, asked = len(self._told), len(self._trials)
+        return f"<Optimizer {self.strategy.name}, {self.acquisition.name}: {told} of {asked} told>"
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials, in the order of asking."""
+        with self._lock:
+            return [trial.copy() for trial in self._trials]
+
+    @property
+    def pending(self) -> list[Trial]:
+        """Trials asked for and not yet told."""
+        return [trial for trial in self.trials if trial.state is State.RUNNING]
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial with the lowest value told; None before the first value."""
+        done = [trial for trial in self.trials if trial.value is not None]
+        return min(done, key=lambda trial: (trial.value, trial.id), default=None)
+
+    @property
+    def diagnostics(self) -> Diagnostics | None:
+        """How well theta was sampled for the last batch; None before the model was consulted."""
+        return self._diagnostics
+
+    def ask(self, n: int = 1) -> list[Trial]:
+        """The next n trials to evaluate.
+
+        A finite space never repeats a configuration: it gives fewer than n when fewer are left.
+
+        Raises:
+            SpaceExhausted: if no configuration is left.
+        """
+        if not is_whole(n, 1):
+            raise ValueError(f"ask: n must be a whole number from 1, got {n!r}")
+        with self._lock, single_threaded_blas():
+            size, tried = self.space.size, {row.tobytes() for row in self._rows}
+            if size is not None and len(tried) >= size:
+                raise SpaceExhausted(f"all {size} configurations of the space have been asked for")
+            rng = np.random.default_rng([self.seed, 1, self._asks])
+            self._asks += 1
+            first = len(self._trials)
+            self._ask_initial(self._initial_share(int(n)), rng)
+            if len(self._trials) - first < n and self._told:
+                self._ask_model(int(n) - (len(self._trials) - first), rng)
+            return [trial.copy() for trial in self._trials[first:]]
+
+    def tell(
+        self,
+        trial: Trial | int | Sequence[Trial | int],
+        value: float | Failure | Sequence[float | Failure],
+    ) -> None:
+        """Record the value of a trial, or the values of several; a failed one as ``Failure``.
+
+        NaN and infinities count as failures. Either everything is recorded or, on an error, nothing.
+
+        Raises:
+            UnknownTrial: if a trial was not asked for here.
+            AlreadyTold: if a trial has a value or has failed already.
+            TypeError: if a value is not a number.
+        """
+        if isinstance(trial, (Trial, int, np.integer)):
+            trial, value = [trial], [value]  # type: ignore[list-item]
+        if isinstance(value, (str, bytes, Failure)) or not hasattr(value, "__len__"):
+            raise TypeError(f"tell: several trials need as many values, got {value!r}")
+        if len(trial) != len(value):
+            raise ValueError(f"tell: {len(trial)} trials need as many values, got {len(value)}")
+        with self._lock:
+            ids = [self._known(t) for t in trial]
+            if len(set(ids)) < len(ids):
+                raise AlreadyTold(f"tell: a trial is named twice in {ids}")
+            results = [as_result(one) for one in value]
+            for index, result in zip(ids, results, strict=True):
+                self._record(index, result)
+
+    def add(self, params: Mapping[str, Any], value: float | Failure) -> Trial:
+        """Record a configuration that was evaluated elsewhere."""
+        row, result = self.space.encode(params), as_result(value)
+        with self._lock:
+            trial = self._append(row, Origin("given"))
+            self._record(trial.id, result)
+            return self._trials[trial.id].copy()
+
+    def _initial_share(self, n: int) -> int:
+        """How many of n points the initial design gives: all, as long as nothing was told."""
+        left = max(self.n_initial - len(self._trials), 0)
+        return min(n, left) if self._told else n
+
+    def _ask_initial(self, n: int, rng: np.random.Generator) -> None:
+        """Points of the initial design; another at random in place of one that was tried."""
+        for row in initial_rows(self.space, self.initial, self.seed, len(self._trials), n):
+            search = Search(self.space, self._features, self._stacked(range(len(self._rows))))
+            if not search.exhausted:
+                self._append(row if search.is_new(row) else search.any_new(rng), Origin("initial"))
+
+    def _ask_model(self, n: int, rng: np.random.Generator) -> None:
+        with announce_compilation():
+            batch = choose_batch(self._task(), n, self._ensemble, rng)
+        self._ensemble, self._diagnostics = batch.ensemble, batch.diagnostics
+        for choice in batch.choices:
+            self._append(choice.row, self._origin(choice))
+
+    def _task(self) -> Task:
+        observed = self._stacked(self._told)
+        running = [t.id for t in self._trials if t.state is State.RUNNING]
+        outputs = standardise([self._trials[k].value for k in self._told])
+        noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
+        points = self._features.embed(observed)
+        return Task(
+            self.space,
+            self._features,
+            observed,
+            self._stacked(running),
+            Data(points, outputs.z, self._features.owner, noise, self.prior),
+            self.strategy,
+            self.acquisition,
+        )
+
+    def _stacked(self, ids: Sequence[int]) -> Array:
+        """The rows (k, d) of some trials."""
+        return np.array([self._rows[k] for k in ids]).reshape(-1, len(self.space))
+
+    def _origin(self, choice: Choice) -> Origin:
+        t, owner = choice.thetas, self._features.owner
+        scales = np.median(t.length_scale, axis=0)[np.searchsorted(owner, range(len(self.space)))]
+        summary = dict(zip(self.space.dimensions, scales.tolist(), strict=True))
+        for part in ("variance", "mean", "noise"):
+            summary[part] = float(np.median(getattr(t, part)))
+        return Origin(self.strategy.name, self.acquisition.name, choice.jitter, summary)
+
+    def _append(self, row: Array, origin: Origin) -> Trial:
+        trial = Trial(len(self._trials), self.space.decode(row), origin=origin)
+        self._trials.append(trial)
+        self._rows.append(row)
+        return trial
+
+    def _known(self, trial: Trial | int) -> int:
+        """The id of a trial that waits for its value."""
+        index = trial.id if isinstance(trial, Trial) else trial
+        if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
+            raise TypeError(f"tell: a trial is a covey.Trial or its id, got {trial!r}")
+        if not 0 <= index < len(self._trials):
+            raise UnknownTrial(f"trial {index} was not asked for here")
+        state = self._trials[index].state
+        if state is not State.RUNNING:
+            raise AlreadyTold(f"trial {index} was told already: it is {state.value}")
+        return int(index)
+
+    def _record(self, index: int, result: float | Failure) -> None:
+        trial = self._trials[index]
+        if isinstance(result, Failure):
+            trial = replace(trial, state=State.FAILED, reason=result.reason)
+        else:
+            trial = replace(trial, state=State.COMPLETE, value=result)
+        self._trials[index] = trial
+        self._told.append(index)

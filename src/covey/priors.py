@@ -1,0 +1,55 @@
+"""What is believed about theta before any data? One distribution for each part of it.
+
+Inputs live in the unit cube and outputs are standardised, so a prior needs no units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from covey.distributions import Distribution, Gamma, LogNormal, Normal, Uniform
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Independent priors on the parts of theta.
+
+    Attributes:
+        length_scale: of each dimension, in units of the cube's edge.
+        variance: of the signal, in units of the outputs' variance.
+        mean: the constant mean, in standardised outputs.
+        noise: the noise variance, in units of the outputs' variance; used only where it is learned.
+    """
+
+    length_scale: Distribution
+    variance: Distribution
+    mean: Distribution
+    noise: Distribution
+
+
+NOISE = LogNormal(math.log(1e-4), 2.0)
+
+
+def _default(dimensions: int) -> Prior:
+    """Length-scales that grow with the square root of the dimension, as the cube's diagonal does."""
+    return Prior(LogNormal(0.5 * math.log(dimensions), 1.0), LogNormal(0.0, 1.0), Normal(0.0, 1.0), NOISE)
+
+
+def _paper(_dimensions: int) -> Prior:
+    """Gamma(1, 6) on length-scales and variance, Uniform(-3, 3) on the mean (appendix B)."""
+    return Prior(Gamma(1, 6), Gamma(1, 6), Uniform(-3, 3), NOISE)
+
+
+PRESETS: dict[str, Callable[[int], Prior]] = {"default": _default, "paper": _paper}
+"""Named priors, as functions of the number of dimensions."""
+
+
+def resolve_prior(prior: str | Prior, dimensions: int) -> Prior:
+    """The prior object behind a preset's name, or the object itself."""
+    if isinstance(prior, Prior):
+        return prior
+    if prior not in PRESETS:
+        raise ValueError(f"prior must be one of {sorted(PRESETS)} or a covey.Prior, got {prior!r}")
+    return PRESETS[prior](dimensions)

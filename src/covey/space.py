@@ -1,0 +1,282 @@
+"""What can be varied? Named dimensions, and their codec to and from the unit cube.
+
+A configuration is a row of the cube, one column per dimension. A discrete column holds one of its levels'
+positions and nothing in between; a row is therefore always a configuration, never in need of rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from covey.arrays import Array
+
+_MOST_LEVELS = 2**53
+"""Past this, neighbouring integers share a float64."""
+
+
+class Dimension(Protocol):
+    """One column of the cube.
+
+    Attributes:
+        levels: how many values there are; None for a continuum.
+        ordered: whether neighbouring positions are alike.
+    """
+
+    @property
+    def levels(self) -> int | None: ...
+
+    @property
+    def ordered(self) -> bool: ...
+
+    def spread(self, uniform: Array) -> Array:
+        """Positions for uniform numbers in [0, 1): every value gets its fair share."""
+
+    def position(self, level: Array) -> Array:
+        """Positions in [0, 1] of levels 0, 1, ...; a continuum has none: TypeError."""
+
+    def level(self, position: float) -> int:
+        """The level at a position."""
+
+    def encode(self, value: Any) -> float:
+        """Position of a value; raises ValueError if the dimension does not hold it."""
+
+    def decode(self, position: float) -> Any:
+        """The value at a position."""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _check_bounds(owner: str, low: Any, high: Any, log: Any) -> None:
+    for name, value in (("low", low), ("high", high)):
+        if not _is_number(value) or not math.isfinite(value):
+            raise ValueError(f"{owner}: {name} must be a finite number, got {value!r}")
+    if not isinstance(log, bool):
+        raise ValueError(f"{owner}: log must be True or False, got {log!r}")
+    if log and low <= 0:
+        raise ValueError(f"{owner}: log=True needs low above 0, got low={low!r}")
+
+
+@dataclass(frozen=True)
+class Float:
+    """A real number between low and high, on a linear or a logarithmic scale."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        _check_bounds("Float", self.low, self.high, self.log)
+        if not self.low < self.high:
+            raise ValueError(f"Float: low must be below high, got ({self.low!r}, {self.high!r})")
+
+    @property
+    def _log_width(self) -> float:
+        return math.log(self.high) - math.log(self.low)
+
+    @property
+    def levels(self) -> None:
+        return None
+
+    @property
+    def ordered(self) -> bool:
+        return True
+
+    def spread(self, uniform: Array) -> Array:
+        return uniform
+
+    def position(self, level: Array) -> Array:
+        raise TypeError("a Float has no levels")
+
+    def level(self, position: float) -> int:
+        raise TypeError("a Float has no levels")
+
+    def encode(self, value: Any) -> float:
+        if not _is_number(value) or not self.low <= value <= self.high:
+            raise ValueError(f"{value!r} is not a number in [{self.low!r}, {self.high!r}]")
+        if self.log:
+            return (math.log(value) - math.log(self.low)) / self._log_width
+        # Halved, because high - low may overflow.
+        return float((value / 2 - self.low / 2) / (self.high / 2 - self.low / 2))
+
+    def decode(self, position: float) -> float:
+        if self.log:
+            value = math.exp(math.log(self.low) + position * self._log_width)
+        else:
+            value = self.low * (1 - position) + self.high * position
+        return float(min(max(value, self.low), self.high))
+
+
+@dataclass(frozen=True)
+class Int:
+    """A whole number from low to high, both included, on a linear or a logarithmic scale."""
+
+    low: int
+    high: int
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        _check_bounds("Int", self.low, self.high, self.log)
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if value != int(value):
+                raise ValueError(f"Int: {name} must be a whole number, got {value!r}")
+            object.__setattr__(self, name, int(value))
+        if self.low > self.high:
+            raise ValueError(f"Int: low must not exceed high, got ({self.low!r}, {self.high!r})")
+        if self.high - self.low >= _MOST_LEVELS:
+            raise ValueError(f"Int: at most 2**53 values, got ({self.low!r}, {self.high!r})")
+
+    @property
+    def levels(self) -> int:
+        return self.high - self.low + 1
+
+    @property
+    def ordered(self) -> bool:
+        return True
+
+    def spread(self, uniform: Array) -> Array:
+        if self.log:
+            low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
+            level = np.rint(np.exp(low + uniform * (high - low))) - self.low
+        else:
+            level = np.floor(uniform * self.levels)
+        return self.position(np.clip(level, 0, self.levels - 1))
+
+    def position(self, level: Array) -> Array:
+        if self.levels == 1:
+            return np.zeros_like(level, dtype=float)
+        if self.log:
+            return np.log1p(level / self.low) / math.log(self.high / self.low)
+        return np.asarray(level / (self.levels - 1), dtype=float)
+
+    def encode(self, value: Any) -> float:
+        if not _is_number(value) or not self.low <= value <= self.high or value != int(value):
+            raise ValueError(f"{value!r} is not a whole number in [{self.low}, {self.high}]")
+        return float(self.position(np.asarray(float(int(value) - self.low))))
+
+    def level(self, position: float) -> int:
+        if self.log:
+            level = self.low * math.expm1(position * math.log(self.high / self.low))
+        else:
+            level = position * (self.levels - 1)
+        return min(max(round(level), 0), self.levels - 1)
+
+    def decode(self, position: float) -> int:
+        return self.low + self.level(position)
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One of a list of choices, none nearer to another than the rest."""
+
+    choices: tuple[Hashable, ...]
+
+    def __init__(self, choices: Iterable[Hashable]) -> None:
+        if isinstance(choices, (str, bytes)) or not isinstance(choices, Iterable):
+            raise ValueError(f"Categorical: choices must be a list, got {choices!r}")
+        object.__setattr__(self, "choices", tuple(choices))
+        if not self.choices:
+            raise ValueError("Categorical: choices must not be empty")
+        for choice in self.choices:
+            if not isinstance(choice, Hashable):
+                raise ValueError(f"Categorical: choices must be hashable, got {choice!r}")
+        if len(set(self.choices)) < len(self.choices):
+            raise ValueError(f"Categorical: choices must differ, got {list(self.choices)!r}")
+
+    @property
+    def levels(self) -> int:
+        return len(self.choices)
+
+    @property
+    def ordered(self) -> bool:
+        return False
+
+    def spread(self, uniform: Array) -> Array:
+        return self.position(np.minimum(np.floor(uniform * self.levels), self.levels - 1))
+
+    def position(self, level: Array) -> Array:
+        return np.asarray(level / max(self.levels - 1, 1), dtype=float)
+
+    def encode(self, value: Any) -> float:
+        if not isinstance(value, Hashable) or value not in self.choices:
+            raise ValueError(f"{value!r} is not one of {list(self.choices)!r}")
+        return float(self.position(np.asarray(float(self.choices.index(value)))))
+
+    def level(self, position: float) -> int:
+        return min(max(round(position * (self.levels - 1)), 0), self.levels - 1)
+
+    def decode(self, position: float) -> Hashable:
+        return self.choices[self.level(position)]
+
+
+class Space:
+    """Named dimensions, in the order given.
+
+    Args:
+        dimensions: name -> ``Float``, ``Int`` or ``Categorical`` (or any other ``Dimension``).
+    """
+
+    def __init__(self, dimensions: Mapping[str, Dimension]) -> None:
+        if not isinstance(dimensions, Mapping) or not dimensions:
+            raise ValueError(f"Space: give a non-empty dict of name -> dimension, got {dimensions!r}")
+        for name, dimension in dimensions.items():
+            if not isinstance(name, str) or not name:
+                raise ValueError(f"Space: names must be non-empty strings, got {name!r}")
+            if not all(hasattr(dimension, part) for part in ("spread", "encode", "decode")):
+                raise ValueError(f"Space: {name!r} must be Float, Int or Categorical, got {dimension!r}")
+        self.dimensions: dict[str, Dimension] = dict(dimensions)
+
+    def __len__(self) -> int:
+        return len(self.dimensions)
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Space) and list(other.dimensions) == list(self.dimensions)
+        return same and other.dimensions == self.dimensions  # type: ignore[union-attr]
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.dimensions.items()))
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name!r}: {dim!r}" for name, dim in self.dimensions.items())
+        return f"Space({{{inner}}})"
+
+    @property
+    def size(self) -> int | None:
+        """The number of configurations; None when a dimension is a continuum."""
+        total = 1
+        for dimension in self.dimensions.values():
+            if dimension.levels is None:
+                return None
+            total *= dimension.levels
+        return total
+
+    def encode(self, params: Mapping[str, Any]) -> Array:
+        """The row (d,) of a configuration; raises ValueError if it is not one of this space."""
+        if set(params) != set(self.dimensions):
+            raise ValueError(f"parameters must be {list(self.dimensions)}, got {list(params)}")
+        row = np.empty(len(self))
+        for column, (name, dimension) in enumerate(self.dimensions.items()):
+            try:
+                row[column] = dimension.encode(params[name])
+            except ValueError as error:
+                raise ValueError(f"parameter {name!r}: {error}") from None
+        return row
+
+    def decode(self, row: Array) -> dict[str, Any]:
+        """The configuration at a row (d,)."""
+        return {
+            name: dimension.decode(float(position))
+            for position, (name, dimension) in zip(row, self.dimensions.items(), strict=True)
+        }
+
+    def spread(self, uniform: Array) -> Array:
+        """Rows (m, d) of configurations for uniform numbers (m, d)."""
+        columns = [dim.spread(uniform[:, k]) for k, dim in enumerate(self.dimensions.values())]
+        return np.stack(columns, axis=1)

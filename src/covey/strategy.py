@@ -1,0 +1,103 @@
+"""Which method chooses a batch? Every method is a row of one table, a setting of the same few axes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from covey.acquisition import ACQUISITIONS
+
+DEFAULT_ACQUISITION = "log-ei"
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How each point of a batch is chosen, given the points already pending.
+
+    Attributes:
+        name: how it is called in tables.
+        s: thetas that an acquisition function is averaged over; "auto" decreases with the batch size.
+        p: probability that a point gets a fresh set of thetas; else it keeps the last point's.
+        thetas: drawn given the "data", or given the data and "hallucinated" pending points (h-ATS).
+        surrogate: conditioned on the "data", or on "hallucinated" pending points too (B-LCB).
+        repel: "none", or "penalise" around pending points (LP).
+        jitter: the acquisition function's trade-off, "fixed" or "drawn" for each point (j-ATS).
+        acquisition: the one the method is defined for; None leaves the choice to the user.
+    """
+
+    name: str
+    s: int | Literal["auto"] = "auto"
+    p: float = 1.0
+    thetas: Literal["data", "hallucinated"] = "data"
+    surrogate: Literal["data", "hallucinated"] = "data"
+    repel: Literal["none", "penalise"] = "none"
+    jitter: Literal["fixed", "drawn"] = "fixed"
+    acquisition: str | None = None
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.s, int) and not isinstance(self.s, bool) and self.s >= 1
+        if not (whole or self.s == "auto"):
+            raise ValueError(f"s must be a whole number from 1 or 'auto', got {self.s!r}")
+        if isinstance(self.p, bool) or not isinstance(self.p, (int, float)) or not 0 <= self.p <= 1:
+            raise ValueError(f"p must be a probability between 0 and 1, got {self.p!r}")
+        for axis, accepted in _ACCEPTED.items():
+            if getattr(self, axis) not in accepted:
+                raise ValueError(f"{axis} must be one of {list(accepted)}, got {getattr(self, axis)!r}")
+        if self.acquisition is not None and self.acquisition not in ACQUISITIONS:
+            raise ValueError(
+                f"acquisition must be one of {list(ACQUISITIONS)} or None, got {self.acquisition!r}"
+            )
+
+    def thetas_per_point(self, batch: int) -> int:
+        """S for a batch of this size; "auto" is 32 over its square root (10 at 10), at least 4."""
+        if self.s == "auto":
+            return max(4, round(32 / math.sqrt(batch)))
+        return int(self.s)
+
+
+_ACCEPTED = {
+    "thetas": ("data", "hallucinated"),
+    "surrogate": ("data", "hallucinated"),
+    "repel": ("none", "penalise"),
+    "jitter": ("fixed", "drawn"),
+}
+
+STRATEGIES: dict[str, Strategy] = {
+    row.name: row
+    for row in (
+        Strategy("auto", jitter="drawn"),
+        Strategy("sequential", p=0.0),
+        Strategy("ats"),
+        Strategy("j-ats", jitter="drawn"),
+        Strategy("h-ats", thetas="hallucinated"),
+        Strategy("b-lcb", p=0.0, surrogate="hallucinated", acquisition="lcb"),
+        Strategy("ats-b-lcb", p=0.5, surrogate="hallucinated", acquisition="lcb"),
+        Strategy("p-ts", p=0.0, acquisition="ts"),
+        Strategy("ats-p-ts", p=0.5, acquisition="ts"),
+        Strategy("lp", p=0.0, repel="penalise"),
+        Strategy("ats-lp", p=0.5, repel="penalise"),
+    )
+}
+"""Every method that has a name: the paper's, and the library's own default ``auto``."""
+
+
+def strategies() -> list[str]:
+    """The names of the strategies."""
+    return list(STRATEGIES)
+
+
+def strategy(name: str, **settings: Any) -> Strategy:
+    """A named strategy with settings changed, as in ``strategy("ats-b-lcb", s=10, p=0.5)``."""
+    if name not in STRATEGIES:
+        raise ValueError(f"strategy must be one of {strategies()} or a Strategy, got {name!r}")
+    try:
+        return replace(STRATEGIES[name], **settings)
+    except TypeError:
+        axes = [axis for axis in Strategy.__dataclass_fields__ if axis != "name"]
+        raise ValueError(f"a strategy has the settings {axes}, got {list(settings)}") from None
+
+
+def resolve_strategy(choice: str | Strategy) -> Strategy:
+    """The strategy behind a name, or the object itself."""
+    return choice if isinstance(choice, Strategy) else strategy(choice)
