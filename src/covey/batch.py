@@ -124,7 +124,7 @@ def _posterior(stack: GPStack, _rng: np.random.Generator) -> Posterior:
 
 
 JITTERS: dict[str, Callable[[Acquisition, np.random.Generator], float]] = {
-    "fixed": lambda acquisition, rng: acquisition.jitter.fixed,
+    "fixed": lambda acquisition, _rng: acquisition.jitter.fixed,
     "drawn": lambda acquisition, rng: acquisition.jitter.draw(rng),
 }
 SURROGATES: dict[str, Callable[[GPStack, Array], GPStack]] = {

@@ -11,7 +11,7 @@ import numpy as np
 from covey.acquisition import Acquisition, resolve_acquisition
 from covey.design import INITIAL
 from covey.strategy import DEFAULT_ACQUISITION, Strategy
-from covey.trial import Failure
+from covey.trial import Failure, Trial
 
 
 def is_whole(value: object, least: int) -> bool:
@@ -67,6 +67,21 @@ def check_seed(seed: Any) -> int:
     if not is_whole(seed, 0):
         raise ValueError(f"seed must be a whole number from 0 or None, got {seed!r}")
     return int(seed)
+
+
+def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | Failure]]:
+    """Trials and as many results, of one trial and a value or of several and their values."""
+    if isinstance(trial, Trial) or is_whole(trial, 0):
+        return [trial], [as_result(value)]
+    if not isinstance(trial, (list, tuple)) or not all(
+        isinstance(one, Trial) or is_whole(one, 0) for one in trial
+    ):
+        raise TypeError(f"tell: give a covey.Trial, its id, or a list of them, got {trial!r}")
+    if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__"):
+        raise TypeError(f"tell: several trials need a list of values, got {value!r}")
+    if len(trial) != len(value):
+        raise ValueError(f"tell: {len(trial)} trials need as many values, got {len(value)}")
+    return list(trial), [as_result(one) for one in value]
 
 
 def as_result(value: Any) -> float | Failure:

@@ -69,7 +69,7 @@ def log_prior(data: Data, position: Array) -> Array:
     """Log prior density (S,) of walker positions, with the Jacobian of the logarithms."""
     d, prior = data.dimensions, data.prior
     logs = position[:, :d]
-    total = (prior.length_scale.log_density(np.exp(logs)) + logs).sum(axis=1)
+    total: Array = (prior.length_scale.log_density(np.exp(logs)) + logs).sum(axis=1)
     total += prior.variance.log_density(np.exp(position[:, d])) + position[:, d]
     total += prior.mean.log_density(position[:, d + 1])
     if data.noise is None:
@@ -98,7 +98,7 @@ def log_posterior(data: Data, position: Array) -> Array:
     alive = np.isfinite(total)
     if alive.any():
         total[alive] += log_likelihood(data, data.thetas(position[alive]))
-    return np.where(np.isnan(total), -np.inf, total)
+    return np.asarray(np.nan_to_num(total, nan=-np.inf, posinf=-np.inf, neginf=-np.inf))
 
 
 def draw_prior(data: Data, rng: np.random.Generator, size: int) -> Array:
@@ -110,7 +110,7 @@ def draw_prior(data: Data, rng: np.random.Generator, size: int) -> Array:
     columns.append(prior.mean.draw(rng, size))
     if data.noise is None:
         columns.append(np.log(prior.noise.draw(rng, size) + tiny))
-    return np.clip(np.stack(columns, axis=1), -BOUND + 1, BOUND - 1)
+    return np.asarray(np.clip(np.stack(columns, axis=1), 1 - BOUND, BOUND - 1))
 
 
 def log_posterior_gradient(data: Data, position: Array) -> tuple[float, Array]:

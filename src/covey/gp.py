@@ -169,7 +169,7 @@ class GPStack:
         return np.maximum(variance, _LEAST_VARIANCE * self.thetas.variance[:, None])
 
     def _smallest_slice(self, points: int) -> int:
-        return 1 + _WORTH_A_THREAD // max(1, self.x.shape[1] * points)
+        return 1 + _WORTH_A_THREAD // max(1, int(self.x.shape[1]) * points)
 
 
 def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:

@@ -53,7 +53,7 @@ def _compiled(function: Callable[..., Any]) -> Any:
         return njit(**options)(function)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _bits(_context: Any, _value: Any) -> Any:
     """Read a float64 as the int64 with the same bits."""
 
@@ -63,7 +63,7 @@ def _bits(_context: Any, _value: Any) -> Any:
     return types.int64(types.float64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _from_bits(_context: Any, _value: Any) -> Any:
     """Read an int64 as the float64 with the same bits."""
 
@@ -73,7 +73,7 @@ def _from_bits(_context: Any, _value: Any) -> Any:
     return types.float64(types.int64), generate
 
 
-@njit(inline="always")  # type: ignore[untyped-decorator]
+@njit(inline="always")
 def _exp_minus(x: float) -> float:
     """exp(-x) for x >= 0 to the last bit or two, in operations that a compiler can vectorise.
 
@@ -97,7 +97,7 @@ def _exp_minus(x: float) -> float:
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    return _from_bits(_bits(p) + (_bits(shifted) << 52))  # type: ignore[no-any-return]
+    return _from_bits(_bits(p) + (_bits(shifted) << 52))
 
 
 @_compiled
@@ -118,8 +118,7 @@ def _covariance(z: Any, variance: float, diagonal: float, out: Any) -> None:
 
     Only ``out[i, j]`` with j >= i is written: the lower triangle when read column-major.
     """
-    features, n = z.shape
-    for i in range(n):
+    for i in range(z.shape[1]):
         out[i, i] = variance + diagonal
         # Slices that start at 0 let the compiler see that no index wraps around, and vectorise.
         row = out[i, i + 1 :]
@@ -152,7 +151,7 @@ def _factor(z: Any, variance: float, noise: float, out: Any) -> int:
         _covariance(z, variance, noise + jitter * variance, out)
         dpotrf(lower.ctypes, size.ctypes, out.ctypes, size.ctypes, info.ctypes)
         jitter *= 10.0
-    return info[0]  # type: ignore[no-any-return]
+    return info[0]
 
 
 @_compiled
@@ -324,7 +323,7 @@ def _cross(x: Any, q: Any, weights: Any, variance: float, value: Any, slope: Any
 @_compiled
 def covariances(x: Any, q: Any, w: Any, v: Any, out: Any) -> None:
     """Out (S, m, n) <- k_s(q_i, x_j)."""
-    slope = np.empty(out.shape[1:])
+    slope = np.empty((q.shape[0], x.shape[1]))
     for s in range(w.shape[0]):
         _cross(x, q, w[s], v[s], out[s], slope)
 
@@ -357,12 +356,12 @@ def _pull_back(x: Any, q: Any, weights: Any, coefficients: Any, out: Any) -> Non
 def weigh(x: Any, q: Any, w: Any, v: Any, coefficients: Any, value: Any, gradient: Any) -> None:
     """Value (S, m) <- k_s(q_i, x) coefficients_s, and gradient (S, m, D) in q."""
     k = np.empty((q.shape[0], x.shape[1]))
-    slope = np.empty(k.shape)
+    slope = np.empty((q.shape[0], x.shape[1]))
     for s in range(w.shape[0]):
         _cross(x, q, w[s], v[s], k, slope)
         value[s] = np.dot(k, coefficients[s])
-        for i in range(slope.shape[0]):
-            for j in range(slope.shape[1]):
+        for i in range(q.shape[0]):
+            for j in range(x.shape[1]):
                 slope[i, j] *= coefficients[s, j]
         _pull_back(x, q, w[s], slope, gradient[s])
 

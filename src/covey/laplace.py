@@ -87,4 +87,4 @@ def _log_mixture(drawn: Array, modes: Array, roots: list[Array]) -> Array:
     for mode, root in zip(modes, roots, strict=True):
         z = np.linalg.solve(root, (drawn - mode).T)
         logs.append(-0.5 * (z**2).sum(axis=0) - np.linalg.slogdet(root)[1])
-    return np.logaddexp.reduce(np.stack(logs), axis=0)
+    return np.asarray(np.logaddexp.reduce(np.stack(logs), axis=0))

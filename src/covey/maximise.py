@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from covey.arrays import Array
 from covey.search import Search
@@ -48,7 +49,7 @@ def _ascend(surface: Surface, search: Search, rows: Array, rng: np.random.Genera
     return rows
 
 
-def _climb(surface: Surface, rows: Array, columns: Array) -> Array:
+def _climb(surface: Surface, rows: Array, columns: NDArray[np.intp]) -> Array:
     """L-BFGS-B in the continuous columns of all rows (k, d) at once, as one separable problem."""
     from scipy.optimize import minimize  # slow to import
 

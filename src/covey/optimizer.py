@@ -14,6 +14,7 @@ from covey.arrays import Array
 from covey.batch import Choice, Task, choose_batch
 from covey.checks import (
     as_result,
+    as_results,
     check_count,
     check_initial,
     check_noise,
@@ -157,17 +158,11 @@ class Optimizer:
             AlreadyTold: if a trial has a value or has failed already.
             TypeError: if a value is not a number.
         """
-        if isinstance(trial, (Trial, int, np.integer)):
-            trial, value = [trial], [value]  # type: ignore[list-item]
-        if isinstance(value, (str, bytes, Failure)) or not hasattr(value, "__len__"):
-            raise TypeError(f"tell: several trials need as many values, got {value!r}")
-        if len(trial) != len(value):
-            raise ValueError(f"tell: {len(trial)} trials need as many values, got {len(value)}")
+        trials, results = as_results(trial, value)
         with self._lock:
-            ids = [self._known(t) for t in trial]
+            ids = [self._known(one) for one in trials]
             if len(set(ids)) < len(ids):
                 raise AlreadyTold(f"tell: a trial is named twice in {ids}")
-            results = [as_result(one) for one in value]
             for index, result in zip(ids, results, strict=True):
                 self._record(index, result)
 
@@ -235,13 +230,16 @@ class Optimizer:
     def _known(self, trial: Trial | int) -> int:
         """The id of a trial that waits for its value."""
         index = trial.id if isinstance(trial, Trial) else trial
-        if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
-            raise TypeError(f"tell: a trial is a covey.Trial or its id, got {trial!r}")
         if not 0 <= index < len(self._trials):
-            raise UnknownTrial(f"trial {index} was not asked for here")
-        state = self._trials[index].state
-        if state is not State.RUNNING:
-            raise AlreadyTold(f"trial {index} was told already: it is {state.value}")
+            raise UnknownTrial(f"tell: trial {index} was not asked for here")
+        own = self._trials[index]
+        if isinstance(trial, Trial) and trial.params != own.params:
+            raise UnknownTrial(
+                f"tell: trial {index} was asked for here as {own.params}, got {trial.params}; "
+                f"tell({index}, ...) if these were changed on the way"
+            )
+        if own.state is not State.RUNNING:
+            raise AlreadyTold(f"tell: trial {index} was told already, it is {own.state}")
         return int(index)
 
     def _record(self, index: int, result: float | Failure) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -51,7 +52,7 @@ def in_slices(work: Callable[[slice], None], count: int, smallest: int = 1) -> N
         work(slice(0, count))
         return
     edges = [count * k // workers for k in range(workers + 1)]
-    slices = [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    slices = [slice(a, b) for a, b in pairwise(edges)]
     futures = [_pool(os.getpid(), workers).submit(work, part) for part in slices[1:]]
     work(slices[0])
     for future in futures:
@@ -83,7 +84,9 @@ def single_threaded_blas() -> Iterator[None]:
                 _limiter.restore_original_limits()
 
 
-_PATIENCE = 1.0
+_PATIENCE = 3.0
+"""Seconds; loading compiled kernels from the disk takes less."""
+
 _compiled = False
 
 

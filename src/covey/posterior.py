@@ -6,6 +6,7 @@ posterior when data grow. They are first weighed and resampled by what the new d
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,12 +87,11 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
         count: draws wanted; each look at the ensemble, ``SPACING`` steps apart, gives one per walker.
         rng: source of all randomness.
     """
-    n = len(data.y)
-    new = 1.0 if start is None else 1 - start.observations / n
-    if new > _TOO_NEW:
+    new = 1.0 if start is None else 1 - start.observations / len(data.y)
+    if start is None or new > _TOO_NEW:
         start, burn_in = _near_modes(data, start, rng), _BURN_IN_FROM_MODES
     else:
-        burn_in = int(np.ceil(_BURN_IN * new))
+        burn_in = math.ceil(_BURN_IN * new)
     looks = -(-count // len(start.position))
     run = _advance(data, start, burn_in + looks * SPACING, rng)
     drawn = run.chain[::-1][: looks * SPACING : SPACING].reshape(-1, data.parameters)
@@ -173,4 +173,4 @@ def _effective_size(chain: Array) -> float:
     steps, walkers, _ = chain.shape
     with np.errstate(invalid="ignore"):  # a walker that never moved has no autocorrelation
         times = np.nan_to_num(integrated_time(chain, tol=0), nan=float(steps))
-    return steps * walkers / max(1.0, float(np.mean(times)))
+    return float(steps * walkers / max(1.0, np.mean(times)))

@@ -91,10 +91,10 @@ class Float:
     def spread(self, uniform: Array) -> Array:
         return uniform
 
-    def position(self, level: Array) -> Array:
+    def position(self, _level: Array) -> Array:
         raise TypeError("a Float has no levels")
 
-    def level(self, position: float) -> int:
+    def level(self, _position: float) -> int:
         raise TypeError("a Float has no levels")
 
     def encode(self, value: Any) -> float:
@@ -237,8 +237,8 @@ class Space:
         return len(self.dimensions)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Space) and list(other.dimensions) == list(self.dimensions)
-        return same and other.dimensions == self.dimensions  # type: ignore[union-attr]
+        # Order counts: the same numbers in another order are other configurations.
+        return isinstance(other, Space) and list(other.dimensions.items()) == list(self.dimensions.items())
 
     def __hash__(self) -> int:
         return hash(tuple(self.dimensions.items()))

@@ -1,0 +1,31 @@
+# Every target sets up what it needs: a fresh clone has only Python, pip and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow lint bench clean
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+demo: $(VENV)/ready ## minimise Hartmann6 in batches of 10, with a table and a picture
+	$(BIN)/python examples/demo.py
+
+lint: $(VENV)/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test: lint ## format, lint, types, tests
+	$(BIN)/pytest --numprocesses 2
+
+test-slow: $(VENV)/ready ## statistical checks and long runs: about an hour
+	$(BIN)/pytest -m slow --numprocesses 2
+
+bench: $(VENV)/ready ## seconds of ask(), and where they go
+	$(BIN)/python benchmarks/cost.py
+
+clean:
+	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
