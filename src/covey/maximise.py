@@ -10,10 +10,10 @@ from covey.search import Search
 from covey.space import Dimension
 from covey.surface import Surface
 
-_STARTS = 3
+_STARTS = 2
 """From the whole space, and as many from around the best points."""
 
-_CLIMBS = 40
+_CLIMBS = 25
 _EXCHANGES = 20
 _MOST_LEVELS = 32
 _LOWEST = -1e100

@@ -20,7 +20,7 @@ from covey.laplace import approximate
 WALKERS = 64
 """At least; an ensemble also needs twice as many walkers as there are parameters."""
 
-SPACING = 4
+SPACING = 3
 """Steps between two looks at the ensemble; each look yields one theta per walker."""
 
 _BURN_IN = 40
