@@ -1,6 +1,7 @@
 """Minimise Hartmann6 in batches of 10 with several methods: a live display, a table and a picture.
 
-Run it with ``make demo``. Every method starts from the same 5 points; random search is the yardstick.
+Run it with ``make demo``. In a run every method starts from the same 5 points; random search is the
+yardstick. ``--repetitions 10`` gives means and standard errors.
 """
 
 from __future__ import annotations
@@ -8,7 +9,10 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import matplotlib
@@ -18,7 +22,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 import covey
@@ -32,6 +36,7 @@ INITIAL, BATCH, ITERATIONS = 5, 10, 9
 @dataclass
 class Run:
     method: str
+    seed: int
     best: list[float] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -49,44 +54,89 @@ def optimizer(method: str, seed: int) -> covey.Optimizer:
     )
 
 
-def minimise(method: str, seed: int, progress: Progress) -> Run:
-    opt, run = optimizer(method, seed), Run(method)
-    bar = progress.add_task(method, total=ITERATIONS, best="")
+def minimise(method: str, seed: int, report: Callable[[Run], None]) -> Run:
+    opt, run = optimizer(method, seed), Run(method, seed)
     for batch in [INITIAL] + [BATCH] * ITERATIONS:
         started = time.perf_counter()
         trials = opt.ask(batch)
         run.seconds += time.perf_counter() - started
         opt.tell(trials, [PROBLEM(trial.params) for trial in trials])
         run.best.append(opt.best.value)
-        progress.update(bar, completed=len(run.best) - 1, best=f"{run.best[-1]:.4f}")
+        report(run)
     return run
 
 
+def show(progress: Progress, bar: TaskID, run: Run) -> None:
+    progress.update(bar, advance=1, best=run.best[-1])
+
+
+def run_all(methods: list[str], seeds: range, console: Console) -> list[Run]:
+    columns = (
+        TextColumn("{task.description:>10}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("best {task.fields[best]:.4f}"),
+        TimeElapsedColumn(),
+    )
+    runs: list[Run] = []
+    with Progress(*columns, console=console) as progress:
+        for method in methods:
+            bar = progress.add_task(method, total=len(seeds) * (ITERATIONS + 1), best=float("nan"))
+            for seed in seeds:
+                runs.append(minimise(method, seed, partial(show, progress, bar)))
+    return runs
+
+
+def by_method(runs: list[Run]) -> dict[str, list[Run]]:
+    return {
+        method: [r for r in runs if r.method == method] for method in dict.fromkeys(r.method for r in runs)
+    }
+
+
+def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard error over the first axis; an error of 0 for a single run."""
+    spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1:])
+    return values.mean(axis=0), spread / np.sqrt(len(values))
+
+
 def table(runs: list[Run]) -> Table:
-    evaluations = INITIAL + BATCH * ITERATIONS
-    out = Table(title=f"Hartmann6, {ITERATIONS} batches of {BATCH}, {evaluations} evaluations each")
+    groups = by_method(runs)
+    count, evaluations = len(next(iter(groups.values()))), INITIAL + BATCH * ITERATIONS
+    out = Table(
+        title=f"Hartmann6, {ITERATIONS} batches of {BATCH}, {evaluations} evaluations, {count} run(s)"
+    )
     for column in ("method", "best value", "regret", "seconds choosing points"):
         out.add_column(column, justify="left" if column == "method" else "right")
-    winner = min(run.best[-1] for run in runs)
-    for run in sorted(runs, key=lambda r: r.best[-1]):
-        regret = run.best[-1] - PROBLEM.minimum
-        style = "bold" if run.best[-1] == winner else ""
-        out.add_row(run.method, f"{run.best[-1]:.5f}", f"{regret:.2e}", f"{run.seconds:.2f}", style=style)
+    rows = []
+    for method, group in groups.items():
+        mean, error = mean_and_error(np.array([run.best[-1] for run in group]))
+        rows.append((mean, error, method, np.mean([run.seconds for run in group])))
+    for mean, error, method, seconds in sorted(rows):
+        value = f"{mean:.5f}" + (f" ± {error:.5f}" if count > 1 else "")
+        style = "bold" if mean == min(rows)[0] else ""
+        out.add_row(method, value, f"{mean - PROBLEM.minimum:.2e}", f"{seconds:.2f}", style=style)
     return out
 
 
 def picture(runs: list[Run], path: Path) -> None:
     figure, axes = plt.subplots(figsize=(8, 4.8), layout="constrained")
-    colours = plt.colormaps["tab10"]
-    for k, run in enumerate(runs):
-        regret = np.maximum(np.array(run.best) - PROBLEM.minimum, 1e-6)
-        line = {"color": "0.55", "linestyle": "--"} if run.method == "random" else {"color": colours(k)}
-        width = 2.6 if run.method == "auto" else 1.5
-        axes.semilogy(regret, marker="o", markersize=3.5, linewidth=width, label=run.method, **line)
-    axes.set_xlabel(f"batch of {BATCH}")
-    axes.set_ylabel("regret: best value so far minus the minimum")
-    axes.set_title("Hartmann6, one run of each method, same first 5 points")
-    axes.grid(alpha=0.3)
+    styles = {"random": {"color": "0.6", "linestyle": ":"}, "auto": {"color": "black", "linewidth": 2.6}}
+    colours = iter(plt.colormaps["Dark2"].colors)
+    markers = iter("os^Dv<>phX")
+    for method, group in by_method(runs).items():
+        regret = np.maximum(np.array([run.best for run in group]) - PROBLEM.minimum, 1e-6)
+        mean, error = mean_and_error(regret)
+        style = {"linewidth": 1.5, "marker": next(markers), "markersize": 4, **styles.get(method, {})}
+        style.setdefault("color", next(colours))
+        axes.semilogy(mean, label=method, **style)
+        axes.fill_between(
+            range(len(mean)), mean - error, mean + error, color=style["color"], alpha=0.15, lw=0
+        )
+    count = len(group)
+    axes.set_xlabel(f"batches of {BATCH} evaluations")
+    axes.set_ylabel("regret (best value so far - minimum)")
+    axes.set_title(f"Hartmann6, {f'mean and standard error of {count} runs' if count > 1 else 'one run'}")
+    axes.grid(alpha=0.3, which="both", linewidth=0.5)
     axes.legend(loc="lower left", frameon=False, ncols=2)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -96,27 +146,21 @@ def picture(runs: list[Run], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1, help="of the first run")
+    parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=["random", *covey.strategies()])
     parser.add_argument("--out", type=Path, default=Path("demo-output"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     console = Console()
-    console.print("The first run on a machine compiles covey's kernels: a few seconds, once.")
-    columns = (
-        TextColumn("{task.description:>10}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("best {task.fields[best]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
-        runs = [minimise(method, options.seed, progress) for method in options.methods]
+    console.print("The first run on a machine compiles covey's kernels: some seconds, once.")
+    runs = run_all(options.methods, range(options.seed, options.seed + options.repetitions), console)
     console.print(table(runs))
     picture(runs, options.out / "convergence.png")
-    data = {"problem": PROBLEM.name, "seed": options.seed, "covey": covey.__version__}
-    data["runs"] = [asdict(run) for run in runs]
-    (options.out / "convergence.json").write_text(json.dumps(data, indent=1))
+    header = {"problem": PROBLEM.name, "minimum": PROBLEM.minimum, "batch": BATCH, "initial": INITIAL}
+    header |= {name: version(name) for name in ("covey", "numpy", "scipy", "numba", "emcee")}
+    data = {"header": header, "runs": [asdict(run) for run in runs]}
+    (options.out / "convergence.json").write_text(json.dumps(data) + "\n")
     console.print(f"picture: {options.out / 'convergence.png'}, data: {options.out / 'convergence.json'}")
 
 

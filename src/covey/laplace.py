@@ -7,6 +7,8 @@ its draws come with its log-density, so that they can be weighed against the pos
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,8 +23,23 @@ _LEAST_CURVATURE = 0.1
 _INFLATION = 1.2
 
 
-def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draws (size, parameters) from the mixture of Laplace approximations, and its log-density.
+@dataclass(frozen=True)
+class Approximation:
+    """Draws that resemble the posterior.
+
+    Attributes:
+        position: the draws (size, parameters).
+        log_density: of the distribution they were drawn from, up to a constant (size,).
+        evaluations: of the posterior's density, that it took to find.
+    """
+
+    position: Array
+    log_density: Array
+    evaluations: int
+
+
+def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generator) -> Approximation:
+    """Draw from the mixture of Laplace approximations of p(theta | data).
 
     Args:
         data: at least one observation.
@@ -32,19 +49,22 @@ def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generat
     """
     part = data.part(rng.permutation(len(data.y))[:_PART]) if len(data.y) > _PART else data
     order = np.argsort(-log_posterior(part, candidates))
-    modes = _distinct(part, np.stack([_climb(part, candidates[k], 60) for k in order[:_MODES]]))
+    climbs = [_climb(part, candidates[k], 60) for k in order[:_MODES]]
+    modes = _distinct(part, np.stack([mode for mode, _ in climbs]))
     if part is not data:  # much data leaves one mode, and each step on it is dear
-        modes = _climb(data, modes[0], 15)[None]
+        climbs.append(_climb(data, modes[0], 15))
+        modes = climbs[-1][0][None]
     roots = [_root(data, mode) for mode in modes]
     chosen = rng.integers(len(modes), size=size)
     noise = rng.normal(size=(size, data.parameters))
     drawn = np.stack([modes[k] + roots[k] @ z for k, z in zip(chosen, noise, strict=True)])
     drawn = np.clip(drawn, -BOUND + 1, BOUND - 1)
-    return drawn, _log_mixture(drawn, modes, roots)
+    evaluations = len(candidates) + sum(count for _, count in climbs) + 2 * modes.size
+    return Approximation(drawn, _log_mixture(drawn, modes, roots), evaluations)
 
 
-def _climb(data: Data, position: Array, steps: int) -> Array:
-    """The mode that L-BFGS-B reaches from a position."""
+def _climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
+    """The mode that L-BFGS-B reaches from a position, and the evaluations it took."""
     from scipy.optimize import minimize
 
     def downhill(at: Array) -> tuple[float, Array]:
@@ -55,7 +75,7 @@ def _climb(data: Data, position: Array, steps: int) -> Array:
     result = minimize(
         downhill, position, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
     )
-    return np.asarray(result.x)
+    return np.asarray(result.x), int(result.nfev)
 
 
 def _distinct(data: Data, modes: Array) -> Array:

@@ -13,7 +13,7 @@ from covey.surface import Surface
 _STARTS = 2
 """From the whole space, and as many from around the best points."""
 
-_CLIMBS = 25
+_CLIMBS = 20
 _EXCHANGES = 20
 _MOST_LEVELS = 32
 _LOWEST = -1e100

@@ -137,12 +137,12 @@ class Optimizer:
             if size is not None and len(tried) >= size:
                 raise SpaceExhausted(f"all {size} configurations of the space have been asked for")
             rng = np.random.default_rng([self.seed, 1, self._asks])
+            chosen = self._choose_initial(self._initial_share(int(n)), rng)
+            if len(chosen) < n and self._told:
+                chosen += self._choose_by_model(int(n) - len(chosen), [row for row, _ in chosen], rng)
+            # Nothing changed until here: an interrupted ask leaves no trace.
             self._asks += 1
-            first = len(self._trials)
-            self._ask_initial(self._initial_share(int(n)), rng)
-            if len(self._trials) - first < n and self._told:
-                self._ask_model(int(n) - (len(self._trials) - first), rng)
-            return [trial.copy() for trial in self._trials[first:]]
+            return [self._append(row, origin).copy() for row, origin in chosen]
 
     def tell(
         self,
@@ -179,23 +179,27 @@ class Optimizer:
         left = max(self.n_initial - len(self._trials), 0)
         return min(n, left) if self._told else n
 
-    def _ask_initial(self, n: int, rng: np.random.Generator) -> None:
+    def _choose_initial(self, n: int, rng: np.random.Generator) -> list[tuple[Array, Origin]]:
         """Points of the initial design; another at random in place of one that was tried."""
+        chosen: list[Array] = []
         for row in initial_rows(self.space, self.initial, self.seed, len(self._trials), n):
-            search = Search(self.space, self._features, self._stacked(range(len(self._rows))))
+            search = Search(self.space, self._features, self._stacked(self._rows + chosen))
             if not search.exhausted:
-                self._append(row if search.is_new(row) else search.any_new(rng), Origin("initial"))
+                chosen.append(row if search.is_new(row) else search.any_new(rng))
+        return [(row, Origin("initial")) for row in chosen]
 
-    def _ask_model(self, n: int, rng: np.random.Generator) -> None:
+    def _choose_by_model(
+        self, n: int, chosen: list[Array], rng: np.random.Generator
+    ) -> list[tuple[Array, Origin]]:
+        """Points that the strategy chooses, beside those chosen already."""
         with announce_compilation():
-            batch = choose_batch(self._task(), n, self._ensemble, rng)
+            batch = choose_batch(self._task(chosen), n, self._ensemble, rng)
         self._ensemble, self._diagnostics = batch.ensemble, batch.diagnostics
-        for choice in batch.choices:
-            self._append(choice.row, self._origin(choice))
+        return [(choice.row, self._origin(choice)) for choice in batch.choices]
 
-    def _task(self) -> Task:
-        observed = self._stacked(self._told)
-        running = [t.id for t in self._trials if t.state is State.RUNNING]
+    def _task(self, chosen: list[Array]) -> Task:
+        observed = self._stacked([self._rows[k] for k in self._told])
+        running = [self._rows[t.id] for t in self._trials if t.state is State.RUNNING]
         outputs = standardise([self._trials[k].value for k in self._told])
         noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
         points = self._features.embed(observed)
@@ -203,15 +207,15 @@ class Optimizer:
             self.space,
             self._features,
             observed,
-            self._stacked(running),
+            self._stacked(running + chosen),
             Data(points, outputs.z, self._features.owner, noise, self.prior),
             self.strategy,
             self.acquisition,
         )
 
-    def _stacked(self, ids: Sequence[int]) -> Array:
-        """The rows (k, d) of some trials."""
-        return np.array([self._rows[k] for k in ids]).reshape(-1, len(self.space))
+    def _stacked(self, rows: list[Array]) -> Array:
+        """Rows (k, d) as one array, also when there are none."""
+        return np.array(rows).reshape(-1, len(self.space))
 
     def _origin(self, choice: Choice) -> Origin:
         t, owner = choice.thetas, self._features.owner

@@ -10,6 +10,9 @@ import numpy as np
 
 from covey.arrays import Array
 
+_MOST_NOISE = 1e6
+"""Noise of a thousand standard deviations drowns everything; more of it changes nothing."""
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -17,16 +20,19 @@ class Outputs:
 
     Attributes:
         z: mean 0, standard deviation 1, failures at the worst value seen (n,).
-        unit: the objective's standard deviation as (size, fraction): size * fraction may underflow.
+        exponent, fraction: the objective's standard deviation is fraction * 2^exponent, which itself
+            may be too large or too small for a float.
     """
 
     z: Array
-    unit: tuple[float, float]
+    exponent: int
+    fraction: float
 
     def noise_variance(self, std: float) -> float:
         """The variance, on the standardised scale, of noise with a standard deviation in raw units."""
-        size, fraction = self.unit
-        return float(min(std / size / fraction, 1e3) ** 2)
+        if std > 0 and math.frexp(std)[1] - self.exponent > 100:
+            return _MOST_NOISE
+        return float(min((math.ldexp(std, -self.exponent) / self.fraction) ** 2, _MOST_NOISE))
 
 
 def standardise(values: Sequence[float | None]) -> Outputs:
@@ -43,4 +49,4 @@ def standardise(values: Sequence[float | None]) -> Outputs:
     scaled = np.ldexp(raw, -exponent)
     scaled -= scaled.mean()
     fraction = float(scaled.std()) or 1.0
-    return Outputs(scaled / fraction, (math.ldexp(1.0, min(exponent, 1023)), fraction))
+    return Outputs(scaled / fraction, exponent, fraction)

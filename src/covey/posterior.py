@@ -7,7 +7,7 @@ posterior when data grow. They are first weighed and resampled by what the new d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ SPACING = 3
 _BURN_IN = 40
 """Steps that would forget a start with nothing in common; growing data take their share of it."""
 
-_BURN_IN_FROM_MODES = 5
+_BURN_IN_FROM_MODES = 4
 _TOO_NEW = 0.2
 """The share of new data beyond which old walkers only tell where to look for the modes."""
 
@@ -48,19 +48,29 @@ class Ensemble:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How well the last run sampled.
+    """How well a run sampled.
 
     Attributes:
         acceptance: mean share of accepted moves.
-        effective_sample_size: of the whole run, walkers times steps over the autocorrelation time.
         evaluations: log-density evaluations.
         steps: moves of the whole ensemble.
+        chain: where the walkers went (steps, walkers, parameters).
     """
 
     acceptance: float
-    effective_sample_size: float
     evaluations: int
     steps: int
+    chain: Array = field(repr=False, compare=False)
+
+    @property
+    def effective_sample_size(self) -> float:
+        """Walkers times steps over the mean integrated autocorrelation time."""
+        from emcee.autocorr import integrated_time
+
+        steps, walkers, _ = self.chain.shape
+        with np.errstate(invalid="ignore"):  # a walker that never moved has no autocorrelation
+            times = np.nan_to_num(integrated_time(self.chain, tol=0), nan=float(steps))
+        return float(steps * walkers / max(1.0, np.mean(times)))
 
 
 @dataclass(frozen=True)
@@ -88,65 +98,64 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
         rng: source of all randomness.
     """
     new = 1.0 if start is None else 1 - start.observations / len(data.y)
+    extra = 0
     if start is None or new > _TOO_NEW:
-        start, burn_in = _near_modes(data, start, rng), _BURN_IN_FROM_MODES
+        start, extra = _near_modes(data, start, rng)
+        burn_in = _BURN_IN_FROM_MODES
     else:
         burn_in = math.ceil(_BURN_IN * new)
-    looks = -(-count // len(start.position))
-    run = _advance(data, start, burn_in + looks * SPACING, rng)
-    drawn = run.chain[::-1][: looks * SPACING : SPACING].reshape(-1, data.parameters)
-    return Sample(data.thetas(rng.permutation(drawn)), run.ensemble, run.diagnostics)
+    walkers = len(start.position)
+    looks = -(-count // walkers)
+    steps = burn_in + looks * SPACING
+    chain, ensemble, acceptance = _move(data, _weigh(data, start, rng), steps, rng)
+    drawn = chain[::-1][: looks * SPACING : SPACING].reshape(-1, data.parameters)
+    return Sample(
+        data.thetas(rng.permutation(drawn)),
+        ensemble,
+        Diagnostics(acceptance, walkers * (steps + 1) + extra, steps, chain),
+    )
 
 
-def _near_modes(data: Data, old: Ensemble | None, rng: np.random.Generator) -> Ensemble:
-    """Walkers around the posterior's modes, looked for from old walkers and from the prior."""
+def _near_modes(data: Data, old: Ensemble | None, rng: np.random.Generator) -> tuple[Ensemble, int]:
+    """Walkers around the posterior's modes, looked for from old walkers and from the prior.
+
+    Also the number of log-density evaluations that it took.
+    """
     walkers = 2 * max(WALKERS // 2, data.parameters + 1)
     candidates = draw_prior(data, rng, walkers)
     if old is not None:
         candidates = np.concatenate([old.position, candidates])
-    return Ensemble(*approximate(data, candidates, walkers, rng), observations=0)
+    found = approximate(data, candidates, walkers, rng)
+    return Ensemble(found.position, found.log_density, observations=0), found.evaluations
 
 
-@dataclass(frozen=True)
-class _Run:
-    chain: Array
-    ensemble: Ensemble
-    diagnostics: Diagnostics
+def _weigh(data: Data, start: Ensemble, rng: np.random.Generator) -> Ensemble:
+    """Resample walkers by what new data say of them."""
+    log_density = log_posterior(data, start.position)
+    if len(data.y) <= start.observations:
+        return Ensemble(start.position, log_density, len(data.y))
+    with np.errstate(invalid="ignore"):
+        keep = _resample(log_density - start.log_density, rng)
+    # Moves along the line between two walkers need them apart, if only by a hair.
+    hair = 1e-7 * rng.normal(size=start.position.shape)
+    return Ensemble(start.position[keep] + hair, log_density[keep], len(data.y))
 
 
-def _advance(data: Data, start: Ensemble, steps: int, rng: np.random.Generator) -> _Run:
-    """Bring an ensemble to new data: weigh the walkers by what it says, then let them move."""
+def _move(data: Data, start: Ensemble, steps: int, rng: np.random.Generator) -> tuple[Array, Ensemble, float]:
+    """Let walkers move: the chain (steps, walkers, parameters), their end, and the acceptance."""
     import emcee  # slow to import, and not needed to describe a space or read a study
 
-    log_density = log_posterior(data, start.position)
-    if len(data.y) > start.observations:
-        keep = _resample(log_density - start.log_density, rng)
-        log_density = log_density[keep]
-        # Moves along the line between two walkers need them apart, if only by a hair.
-        hair = 1e-7 * rng.normal(size=start.position.shape)
-        start = Ensemble(start.position[keep] + hair, log_density, len(data.y))
-    walkers, parameters = start.position.shape
     sampler = emcee.EnsembleSampler(
-        walkers,
-        parameters,
+        *start.position.shape,
         lambda position: log_posterior(data, position),
         vectorize=True,
         moves=[(emcee.moves.DEMove(), 0.8), (emcee.moves.DESnookerMove(), 0.2)],
     )
     sampler.random_state = np.random.RandomState(rng.integers(2**32)).get_state()
-    state = emcee.State(start.position, log_prob=log_density, copy=True)
+    state = emcee.State(start.position, log_prob=start.log_density, copy=True)
     end = sampler.run_mcmc(state, steps, skip_initial_state_check=True)
-    chain = sampler.get_chain()
-    return _Run(
-        chain,
-        Ensemble(end.coords, end.log_prob, len(data.y)),
-        Diagnostics(
-            float(np.mean(sampler.acceptance_fraction)),
-            _effective_size(chain),
-            walkers * (steps + 1),
-            steps,
-        ),
-    )
+    ensemble = Ensemble(end.coords, end.log_prob, len(data.y))
+    return sampler.get_chain(), ensemble, float(np.mean(sampler.acceptance_fraction))
 
 
 def _resample(log_weights: Array, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -164,13 +173,3 @@ def _resample(log_weights: Array, rng: np.random.Generator) -> NDArray[np.intp]:
         power *= 0.8
     comb = (rng.random() + np.arange(count)) / count
     return np.minimum(np.searchsorted(np.cumsum(weights), comb), count - 1)
-
-
-def _effective_size(chain: Array) -> float:
-    """Walkers times steps over the mean integrated autocorrelation time."""
-    from emcee.autocorr import integrated_time
-
-    steps, walkers, _ = chain.shape
-    with np.errstate(invalid="ignore"):  # a walker that never moved has no autocorrelation
-        times = np.nan_to_num(integrated_time(chain, tol=0), nan=float(steps))
-    return float(steps * walkers / max(1.0, np.mean(times)))

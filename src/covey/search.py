@@ -15,8 +15,8 @@ from covey.space import Space
 SEPARATION = 1e-6
 """Two rows are the same point if no continuous column is further apart than this."""
 
-_SCAN = 384
-_LOCAL = 96
+_SCAN = 256
+_LOCAL = 64
 
 
 @dataclass(frozen=True)

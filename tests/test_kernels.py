@@ -1,0 +1,129 @@
+"""Compiled kernels against plain numpy and scipy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
+
+from covey import kernels
+
+
+def matern(distance, variance=1.0):
+    """Matern 5/2 of the scaled distance, in plain numpy."""
+    r = np.sqrt(5.0 * distance**2)
+    return variance * (1.0 + r + r * r / 3.0) * np.exp(-r)
+
+
+def covariance_at(distances, variance=1.0):
+    """The kernel's covariances of points at these distances from the origin of a line."""
+    distances = np.asarray(distances, dtype=float)
+    out = np.empty((1, 1, len(distances)))
+    kernels.covariances(distances[None], np.zeros((1, 1)), np.ones((1, 1)), np.array([variance]), out)
+    return out[0, 0]
+
+
+def stack_of_problems(seed, count=4, features=3, n=12):
+    rng = np.random.default_rng(seed)
+    x = rng.random((features, n))
+    w = 1.0 / rng.uniform(0.2, 2.0, (count, features))
+    v, c, e = rng.uniform(0.3, 3.0, count), rng.normal(size=count), rng.uniform(1e-6, 0.1, count)
+    return x, rng.normal(size=n), w, v, c, e
+
+
+def dense_covariance(x, w, v):
+    z = x.T * w
+    return matern(np.linalg.norm(z[:, None] - z[None], axis=2), v)
+
+
+def lower(chol):
+    """The factor as a lower triangle: the kernels write it column-major."""
+    return np.tril(chol.T)
+
+
+def test_covariance_is_matern_five_halves_to_the_last_bits():
+    distances = np.concatenate([[0.0], np.geomspace(1e-12, 300.0, 5000), np.linspace(0, 300, 5000)])
+    np.testing.assert_allclose(covariance_at(distances), matern(distances), rtol=1e-14)
+
+
+@given(st.floats(0.0, 310.0), st.floats(1e-6, 1e6))
+@settings(deadline=None)
+def test_covariance_scales_with_the_variance(distance, variance):
+    np.testing.assert_allclose(covariance_at([distance], variance)[0], matern(distance, variance), rtol=1e-14)
+
+
+@pytest.mark.parametrize("distance", [313.2, 1e3, 1e6, 1e9, 1e12])
+def test_covariance_of_points_that_are_worlds_apart_is_nothing(distance):
+    assert 0.0 <= covariance_at([distance])[0] < 1e-270
+
+
+def test_covariances_of_a_stack_use_every_rows_own_length_scales():
+    x, _, w, v, _, _ = stack_of_problems(0)
+    q = np.random.default_rng(1).random((5, 3))
+    out = np.empty((4, 5, 12))
+    kernels.covariances(x, q, w, v, out)
+    for s in range(4):
+        distance = np.linalg.norm((q[:, None] - x.T[None]) * w[s], axis=2)
+        np.testing.assert_allclose(out[s], matern(distance, v[s]), rtol=1e-13)
+
+
+def test_factor_times_its_transpose_is_the_covariance_plus_noise():
+    x, _, w, v, _, e = stack_of_problems(2)
+    chol = np.empty((4, 12, 12))
+    kernels.factorise(x, w, v, e, chol)
+    for s in range(4):
+        expected = dense_covariance(x, w[s], v[s]) + (e[s] + kernels.JITTER * v[s]) * np.eye(12)
+        np.testing.assert_allclose(lower(chol[s]) @ lower(chol[s]).T, expected, atol=1e-13)
+
+
+def test_log_likelihood_is_that_of_the_multivariate_normal():
+    x, y, w, v, c, e = stack_of_problems(3)
+    out = np.empty(4)
+    kernels.log_likelihood(x, y, w, v, c, e, out)
+    for s in range(4):
+        cov = dense_covariance(x, w[s], v[s]) + (e[s] + kernels.JITTER * v[s]) * np.eye(12)
+        np.testing.assert_allclose(out[s], multivariate_normal(np.full(12, c[s]), cov).logpdf(y), rtol=1e-8)
+
+
+def test_log_likelihood_gradient_returns_the_same_value():
+    x, y, w, v, c, e = stack_of_problems(4)
+    out = np.empty(4)
+    kernels.log_likelihood(x, y, w, v, c, e, out)
+    for s in range(4):
+        value = kernels.log_likelihood_gradient(x, y, w[s], v[s], c[s], e[s], np.empty(6))
+        np.testing.assert_allclose(value, out[s], rtol=1e-12)
+
+
+def test_solve_inverts_the_factor_and_its_transpose():
+    x, _, w, v, _, e = stack_of_problems(5)
+    chol = np.empty((4, 12, 12))
+    kernels.factorise(x, w, v, e, chol)
+    b = np.random.default_rng(6).normal(size=(4, 7, 12))
+    forward, backward = b.copy(), b.copy()
+    kernels.solve(chol, forward, False)
+    kernels.solve(chol, backward, True)
+    for s in range(4):
+        np.testing.assert_allclose(forward[s] @ lower(chol[s]).T, b[s], atol=1e-10)
+        np.testing.assert_allclose(backward[s] @ lower(chol[s]), b[s], atol=1e-10)
+
+
+@pytest.mark.parametrize(("shortfall", "jitter"), [(3e-9, 1e-8), (3e-5, 1e-4), (0.03, 0.1)])
+def test_jitter_grows_tenfold_until_a_factor_exists(shortfall, jitter):
+    # One point repeated has a singular covariance; a negative noise makes it indefinite by as much.
+    x, ones = np.full((1, 5), 0.3), np.ones(1)
+    chol = np.empty((1, 5, 5))
+    kernels.factorise(x, ones[:, None], 2.0 * ones, -2.0 * shortfall * ones, chol)
+    diagonal = np.diag(lower(chol[0]) @ lower(chol[0]).T)
+    np.testing.assert_allclose(diagonal, 2.0 * (1.0 - shortfall + jitter), rtol=1e-12)
+
+
+def test_a_matrix_beyond_repair_has_no_likelihood_but_a_finite_factor():
+    x, ones = np.full((1, 3), 0.3), np.ones(1)
+    out, chol = np.empty(1), np.empty((1, 3, 3))
+    kernels.log_likelihood(x, np.zeros(3), ones[:, None], ones, 0.0 * ones, -1.5 * ones, out)
+    kernels.factorise(x, ones[:, None], ones, -1.5 * ones, chol)
+    assert out[0] == -np.inf
+    np.testing.assert_allclose(chol[0], np.sqrt(0.5) * np.eye(3))
+    gradient = np.full(4, np.nan)
+    assert kernels.log_likelihood_gradient(x, np.zeros(3), np.ones(1), 1.0, 0.0, -1.5, gradient) == -np.inf
+    np.testing.assert_array_equal(gradient, 0.0)

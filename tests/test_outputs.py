@@ -1,0 +1,73 @@
+"""Standardised outputs, whatever the objective's magnitude."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from covey.outputs import standardise
+
+unit = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=30)
+
+
+@given(unit, st.integers(-300, 300))
+def test_outputs_have_mean_zero_and_standard_deviation_one_at_any_magnitude(values, power):
+    assume(np.ptp(values) > 1e-3)
+    z = standardise([value * 10.0**power for value in values]).z
+    assert z.mean() == pytest.approx(0, abs=1e-9)
+    assert z.std() == pytest.approx(1, rel=1e-9)
+
+
+@given(unit, st.floats(-1e6, 1e6), st.floats(1e-3, 1e3))
+def test_outputs_do_not_depend_on_the_objectives_origin_and_unit(values, origin, scale):
+    assume(np.ptp(values) > 1e-2)
+    moved = standardise([origin + scale * value for value in values]).z
+    np.testing.assert_allclose(moved, standardise(values).z, atol=1e-3)
+
+
+@given(unit)
+def test_order_is_kept(values):
+    z = standardise(values).z
+    order = np.argsort(values, kind="stable")
+    assert (np.diff(z[order]) >= 0).all()
+
+
+@pytest.mark.parametrize("magnitude", [5e-324, 1e-320, 1e-300, 1e-10, 1.0, 1e10, 1e300, 1.7e308])
+def test_extreme_magnitudes_keep_their_differences(magnitude):
+    np.testing.assert_allclose(standardise([magnitude, 0.0, magnitude, 0.0]).z, [1, -1, 1, -1])
+    np.testing.assert_allclose(standardise([-magnitude, magnitude]).z, [-1, 1])
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -3.7, 1e-300, -1e300, 1 / 3])
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 40])
+def test_a_constant_objective_is_zero(value, count):
+    np.testing.assert_allclose(standardise([value] * count).z, 0.0, atol=1e-12)
+
+
+def test_failures_are_entered_at_the_worst_value_seen():
+    with_failures = standardise([3.0, None, 1.0, None, 2.0]).z
+    np.testing.assert_array_equal(with_failures, standardise([3.0, 3.0, 1.0, 3.0, 2.0]).z)
+    assert with_failures[1] == with_failures.max()
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(-1e300, 1e300)), min_size=1, max_size=20))
+def test_outputs_are_always_finite(values):
+    z = standardise(values).z
+    assert z.shape == (len(values),)
+    assert np.isfinite(z).all()
+
+
+def test_only_failures_is_no_information():
+    np.testing.assert_array_equal(standardise([None, None]).z, 0.0)
+
+
+@pytest.mark.parametrize("magnitude", [1e-300, 1e-5, 1.0, 1e300])
+def test_noise_as_large_as_the_objectives_spread_has_variance_one(magnitude):
+    outputs = standardise([-magnitude, magnitude])
+    assert outputs.noise_variance(magnitude) == pytest.approx(1)
+    assert outputs.noise_variance(magnitude / 10) == pytest.approx(0.01)
+    assert outputs.noise_variance(0.0) == 0.0
+
+
+def test_noise_is_bounded_where_the_objective_hardly_moves():
+    assert standardise([1e-300, 2e-300]).noise_variance(1.0) == 1e6
