@@ -52,11 +52,11 @@ def test_log_h_is_accurate_in_the_bulk():
     np.testing.assert_allclose(log_h(BULK), exact, rtol=1e-12, atol=1e-14)
 
 
-def test_h_itself_is_accurate_to_nine_digits():
+def test_h_itself_is_accurate_to_ten_digits():
     # An error in log h is a relative error in h: absolute accuracy where log h is moderate.
-    z = np.concatenate([TAIL[TAIL > -300], BULK])
+    z = np.concatenate([TAIL[TAIL > -150], BULK])
     exact = np.array([float(exact_log_h(v)) for v in z])
-    np.testing.assert_allclose(log_h(z), exact, atol=1e-9, rtol=0)
+    np.testing.assert_allclose(log_h(z), exact, atol=2e-11, rtol=0)
 
 
 def test_log_h_rises_without_a_break_where_its_formulas_meet():

@@ -91,6 +91,15 @@ def test_untried_rows_are_different_and_not_tried(space):
     assert not keys(found) & tried
 
 
+def test_untried_rows_of_a_crowded_space_are_not_tried():
+    space = Space({"n": Int(0, 99), "m": Int(1, 80, log=True)})
+    tried = keys(random(space, 2000, rng()))
+    assert 4 * (len(tried) + 300) < space.size  # too large to be looked at whole
+    found = untried(space, tried, 300, rng(1))
+    assert len(keys(found)) == 300
+    assert not keys(found) & tried
+
+
 def test_untried_gives_all_that_is_left_and_no_more():
     every = configurations(SMALL, list(range(SMALL.size)))
     tried = keys(every[:-3])

@@ -127,4 +127,4 @@ def test_a_prior_object_is_taken_as_it_is_and_an_unknown_name_is_refused():
     assert resolve_prior(prior, 3) is prior
     with pytest.raises(ValueError, match=r"prior must be one of .*got 'papr'"):
         resolve_prior("papr", 3)
-    assert set(PRESETS) == {"default", "paper"}
+    assert {"default", "paper"} <= set(PRESETS)

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from covey import Categorical, Float, Int, Space
@@ -116,12 +116,15 @@ def test_a_float_has_no_levels():
 
 
 @given(floats(), UNIT)
+@example(Float(0.0, 5e-324), 1.0)
+@example(Float(-HUGE, HUGE), 0.75)
 def test_a_float_decodes_within_its_bounds_and_encodes_back(dimension, position):
+    # BUG: half of the least float is 0, so Float.encode divides by zero where high - low is 5e-324.
     value = dimension.decode(position)
     assert dimension.low <= value <= dimension.high
     # Rounding may move a value by one ulp of the larger bound.
     ulp = math.ulp(max(abs(dimension.low), abs(dimension.high)))
-    tolerance = 1e-12 + 4 * (ulp / 2) / (dimension.high / 2 - dimension.low / 2)
+    tolerance = 1e-12 + 4 * ulp / width if (width := dimension.high - dimension.low) < math.inf else 1e-12
     assert dimension.encode(value) == pytest.approx(position, abs=tolerance)
 
 
@@ -135,15 +138,10 @@ def test_a_log_float_decodes_within_its_bounds_and_encodes_back(dimension, posit
 
 
 @given(floats(log=True))
+@example(Float(1e10, math.nextafter(1e10, math.inf), log=True))
 def test_a_log_float_takes_its_own_bounds(dimension):
+    # BUG: ZeroDivisionError in Float.encode, when the logarithms of the bounds are equal.
     assert 0 <= dimension.encode(dimension.low) <= dimension.encode(dimension.high) <= 1
-
-
-def test_a_log_float_between_neighbours_takes_its_own_bounds():
-    # BUG: ZeroDivisionError in Float.encode, because the logarithms of the bounds are equal.
-    low = 1e10
-    dimension = Float(low, math.nextafter(low, math.inf), log=True)
-    assert 0 <= dimension.encode(dimension.high) <= 1
 
 
 @given(ints(), st.data())
@@ -168,7 +166,9 @@ def test_every_whole_number_on_a_log_scale_survives_the_round_trip(dimension, da
 
 
 @given(log_ints(), UNIT)
+@example(Int(134216271, 1207959831, log=True), 1.0)
 def test_spread_log_ints_are_configurations_bit_by_bit(dimension, uniform):
+    # BUG: the position of the highest level may be 1.0000000000000002, as in the tests below.
     position = float(dimension.spread(np.array([uniform]))[0])
     assert dimension.encode(dimension.decode(position)) == position
     assert 0 <= position <= 1

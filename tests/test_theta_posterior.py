@@ -18,7 +18,7 @@ from covey.density import (
 from covey.distributions import LogNormal, Normal, Uniform
 from covey.gp import Thetas
 from covey.parallel import single_threaded_blas
-from covey.posterior import WALKERS, sample
+from covey.posterior import WALKERS, _resample, sample
 from covey.priors import Prior, resolve_prior
 
 
@@ -298,3 +298,21 @@ def test_more_dimensions_bring_more_walkers():
     data = some_data(n=5, dimensions=40)
     result = sample(data, None, 10, np.random.default_rng(18))
     assert len(result.ensemble.position) >= 2 * data.parameters
+
+
+def test_walkers_of_equal_weight_are_all_kept():
+    np.testing.assert_array_equal(_resample(np.full(64, -3.0), np.random.default_rng(19)), np.arange(64))
+
+
+def test_walkers_are_kept_in_proportion_to_their_weights():
+    kept = _resample(np.repeat(np.log([1.0, 3.0]), 32), np.random.default_rng(20))
+    assert np.sum(kept >= 32) == 48
+
+
+def test_walkers_that_new_data_rule_out_are_dropped_and_no_few_take_over():
+    log_weights = np.where(np.arange(64) < 10, -np.inf, 0.0)
+    assert _resample(log_weights, np.random.default_rng(21)).min() >= 10
+    log_weights[63] = 1e4
+    assert len(np.unique(_resample(log_weights, np.random.default_rng(22)))) > 64 / 6
+    everyone_out = np.full(64, -np.inf)
+    np.testing.assert_array_equal(_resample(everyone_out, np.random.default_rng(23)), np.arange(64))

@@ -98,12 +98,12 @@ def _expected_improvement_partials(
 
 
 def log_h(z: Array) -> Array:
-    """log(phi(z) + z Phi(z)), accurate from +infinity to -1e150.
+    """log(phi(z) + z Phi(z)), accurate from 1e150 down to -1e150.
 
     Below -1 the two terms cancel: phi(z) + z Phi(z) = phi(z) (1 - t) with t = |z| m(|z|), m the Mills
     ratio from erfcx. Far out, where 1 - t itself cancels, 1 - t = z^-2 - 3 z^-4 + 15 z^-6 - ...
     """
-    near = np.maximum(z, -1.0)
+    near = np.clip(z, -1.0, 1e150)
     direct = np.log(near * ndtr(near) + _density(near))
     middle = -np.clip(z, -100.0, -1.0)
     mills = math.sqrt(math.pi / 2) * erfcx(middle / math.sqrt(2))

@@ -28,6 +28,12 @@ def _positive(owner: object, **values: float) -> None:
             raise ValueError(f"{type(owner).__name__}: {name} must be a positive number, got {value!r}")
 
 
+def _finite(owner: object, **values: float) -> None:
+    for name, value in values.items():
+        if not math.isfinite(value):
+            raise ValueError(f"{type(owner).__name__}: {name} must be finite, got {value!r}")
+
+
 def _ordered(owner: object, low: float, high: float) -> None:
     if not (low < high and math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"{type(owner).__name__}: low must be below high, got low={low!r}, high={high!r}")
@@ -60,6 +66,7 @@ class LogNormal:
     sigma: float
 
     def __post_init__(self) -> None:
+        _finite(self, mu=self.mu)
         _positive(self, sigma=self.sigma)
 
     def log_density(self, x: Array) -> Array:
@@ -81,6 +88,7 @@ class Normal:
     sigma: float
 
     def __post_init__(self) -> None:
+        _finite(self, mu=self.mu)
         _positive(self, sigma=self.sigma)
 
     def log_density(self, x: Array) -> Array:

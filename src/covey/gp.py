@@ -70,6 +70,7 @@ class GPStack:
         chol: Cholesky factors, transposed lower triangles (S, n, n).
         white: whitened residuals L^-1 (y - c) (S, n).
         alpha: L^-T white (S, n).
+        diagonal: what was added to the covariance's diagonal: noise, and jitter where needed (S,).
         best: lowest posterior mean at an observed point (S, 1).
     """
 
@@ -78,6 +79,7 @@ class GPStack:
     chol: Array
     white: Array
     alpha: Array
+    diagonal: Array
     best: Array
 
     @property
@@ -159,11 +161,15 @@ class GPStack:
         chol[:, n:, n:] = corner.transpose(0, 2, 1)
         white = np.zeros((count, n + k))
         white[:, :n] = self.white
-        if values is not None:
-            residual = values - t.mean[:, None] - (across @ self.white[..., None])[..., 0]
-            white[:, n:] = np.linalg.solve(corner, residual[..., None])[..., 0]
         x = np.ascontiguousarray(np.concatenate([self.x, points.T], axis=1))
-        return replace(self, x=x, chol=chol, white=white, alpha=_alpha(chol, white))
+        if values is None:
+            return replace(self, x=x, chol=chol, white=white, alpha=_alpha(chol, white))
+        residual = values - t.mean[:, None] - (across @ self.white[..., None])[..., 0]
+        white[:, n:] = np.linalg.solve(corner, residual[..., None])[..., 0]
+        alpha = _alpha(chol, white)
+        y = t.mean[:, None] + (np.triu(chol).transpose(0, 2, 1) @ white[..., None])[..., 0]
+        best = _lowest_mean(y, self.diagonal, alpha)
+        return replace(self, x=x, chol=chol, white=white, alpha=alpha, best=best)
 
     def _floored(self, variance: Array) -> Array:
         return np.maximum(variance, _LEAST_VARIANCE * self.thetas.variance[:, None])
@@ -182,19 +188,24 @@ def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
     """
     n, count = len(values), len(thetas)
     x = np.ascontiguousarray(points.T)
-    weights, chol = 1.0 / thetas.length_scale, np.empty((count, n, n))
+    weights = 1.0 / thetas.length_scale
+    chol, diagonal = np.empty((count, n, n)), np.empty(count)
 
     def work(part: slice) -> None:
-        kernels.factorise(x, weights[part], thetas.variance[part], thetas.noise[part], chol[part])
+        t = thetas[part]
+        kernels.factorise(x, weights[part], t.variance, t.noise, chol[part], diagonal[part])
 
     in_slices(work, count, 1 + _WORTH_A_THREAD // max(1, n * n))
     white = np.ascontiguousarray(values - thetas.mean[:, None])
     kernels.solve(chol, white[:, None, :], False)
     alpha = _alpha(chol, white)
-    # At the data, K alpha + c = y - noise alpha: the posterior mean without a prediction.
-    smooth = values - thetas.noise[:, None] * alpha
-    best = smooth.min(axis=1, keepdims=True)
-    return GPStack(x, thetas, chol, white, alpha, best)
+    best = _lowest_mean(values, diagonal, alpha)
+    return GPStack(x, thetas, chol, white, alpha, diagonal, best)
+
+
+def _lowest_mean(y: Array, diagonal: Array, alpha: Array) -> Array:
+    """Lowest posterior mean at the data (S, 1): there, c + K alpha = y - diagonal alpha."""
+    return np.asarray((y - diagonal[:, None] * alpha).min(axis=1, keepdims=True))
 
 
 def _alpha(chol: Array, white: Array) -> Array:

@@ -137,21 +137,23 @@ def _scaled(x: Any, weights: Any, out: Any) -> None:
 
 
 @_compiled
-def _factor(z: Any, variance: float, noise: float, out: Any) -> int:
+def _factor(z: Any, variance: float, noise: float, out: Any) -> float:
     """Cholesky of the covariance plus noise, the diagonal growing until it succeeds.
 
-    Returns LAPACK's info: 0 when a factor was found.
+    Returns what was added to the diagonal, or -1 when there is no factor.
     """
     n = z.shape[1]
     lower = np.array([76], dtype=np.uint8)
     size = np.array([n], dtype=np.int32)
     info = np.ones(1, dtype=np.int32)
     jitter = JITTER
-    while info[0] != 0 and jitter <= _MAX_JITTER:
+    while jitter <= _MAX_JITTER:
         _covariance(z, variance, noise + jitter * variance, out)
         dpotrf(lower.ctypes, size.ctypes, out.ctypes, size.ctypes, info.ctypes)
+        if info[0] == 0:
+            return noise + jitter * variance
         jitter *= 10.0
-    return info[0]
+    return -1.0
 
 
 @_compiled
@@ -207,7 +209,7 @@ def log_likelihood(x: Any, y: Any, w: Any, v: Any, c: Any, e: Any, out: Any) -> 
     residual = np.empty(n)
     for s in range(w.shape[0]):
         _scaled(x, w[s], z)
-        if _factor(z, v[s], e[s], chol) != 0:
+        if _factor(z, v[s], e[s], chol) < 0.0:
             out[s] = -np.inf
             continue
         for i in range(n):
@@ -240,7 +242,7 @@ def log_likelihood_gradient(x: Any, y: Any, w: Any, v: float, c: float, e: float
     chol = np.empty((n, n))
     _scaled(x, w, z)
     out[:] = 0.0
-    if _factor(z, v, e, chol) != 0:
+    if _factor(z, v, e, chol) < 0.0:
         return -np.inf
     alpha = y - c
     _solve_vector(chol, alpha, False)
@@ -277,14 +279,19 @@ def log_likelihood_gradient(x: Any, y: Any, w: Any, v: float, c: float, e: float
 
 
 @_compiled
-def factorise(x: Any, w: Any, v: Any, e: Any, chol: Any) -> None:
-    """chol[s] <- factor of K_s + e_s I; the identity scaled where none exists, so that nothing dies."""
+def factorise(x: Any, w: Any, v: Any, e: Any, chol: Any, diagonal: Any) -> None:
+    """chol[s] <- factor of K_s + diagonal_s I, where diagonal_s is e_s and what it took to succeed.
+
+    A scaled identity stands in where no factor exists, so that nothing dies.
+    """
     features, n = x.shape
     z = np.empty((features, n))
     for s in range(w.shape[0]):
         _scaled(x, w[s], z)
-        if _factor(z, v[s], e[s], chol[s]) != 0:
-            chol[s] = np.sqrt(2.0 * v[s] + e[s]) * np.eye(n)
+        diagonal[s] = _factor(z, v[s], e[s], chol[s])
+        if diagonal[s] < 0.0:
+            diagonal[s] = v[s] + e[s]
+            chol[s] = np.sqrt(v[s] + diagonal[s]) * np.eye(n)
 
 
 @_compiled

@@ -21,6 +21,8 @@ _LEAST_CURVATURE = 0.1
 """No direction is taken to be wider than this allows: a prior's flat tail has no curvature at all."""
 
 _INFLATION = 1.2
+_WALL = 100.0
+"""Outside the prior's support: high, but not so high that a line search gives up after one touch."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,12 @@ def _climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
     """The mode that L-BFGS-B reaches from a position, and the evaluations it took."""
     from scipy.optimize import minimize
 
+    height = float(log_posterior(data, position[None])[0])
+    wall = _WALL + 2 * abs(height) if np.isfinite(height) else 1e25
+
     def downhill(at: Array) -> tuple[float, Array]:
         value, gradient = log_posterior_gradient(data, at)
-        return (-value, -gradient) if np.isfinite(value) else (1e25, gradient)
+        return (-value, -gradient) if np.isfinite(value) else (wall, gradient)
 
     bounds = [(-BOUND + 1, BOUND - 1)] * len(position)
     result = minimize(

@@ -10,17 +10,14 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_lock = threading.Lock()
-_holders = 0
-_limiter: Any = None
+_turn = threading.RLock()
 
 
 def cores() -> int:
@@ -29,8 +26,10 @@ def cores() -> int:
         available = len(os.sched_getaffinity(0))
     except AttributeError:  # macOS and Windows have no affinity
         available = os.cpu_count() or 1
-    wish = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, min(available, int(wish))) if wish.isdigit() else available
+    try:
+        return max(1, min(available, int(os.environ["OMP_NUM_THREADS"])))
+    except (KeyError, ValueError):  # unset, or one of OpenMP's finer forms
+        return available
 
 
 @cache
@@ -54,7 +53,10 @@ def in_slices(work: Callable[[slice], None], count: int, smallest: int = 1) -> N
     edges = [count * k // workers for k in range(workers + 1)]
     slices = [slice(a, b) for a, b in pairwise(edges)]
     futures = [_pool(os.getpid(), workers).submit(work, part) for part in slices[1:]]
-    work(slices[0])
+    try:
+        work(slices[0])
+    finally:
+        wait(futures)
     for future in futures:
         future.result()
 
@@ -66,22 +68,13 @@ def _controller() -> ThreadpoolController:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS to one thread; nests, and may be entered by several threads at once.
+    """Hold BLAS to one thread; nests. Other threads that want the same wait for their turn.
 
-    The limit belongs to the process, so the first to enter sets it and the last to leave lifts it.
+    The limit belongs to the process and only the thread that set it may lift it, so two holders at a
+    time would leave it set for good.
     """
-    global _holders, _limiter
-    with _lock:
-        if _holders == 0:
-            _limiter = _controller().limit(limits=1, user_api="blas")
-        _holders += 1
-    try:
+    with _turn, _controller().limit(limits=1, user_api="blas"):
         yield
-    finally:
-        with _lock:
-            _holders -= 1
-            if _holders == 0:
-                _limiter.restore_original_limits()
 
 
 _PATIENCE = 3.0

@@ -103,7 +103,7 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
         start, extra = _near_modes(data, start, rng)
         burn_in = _BURN_IN_FROM_MODES
     else:
-        burn_in = math.ceil(_BURN_IN * new)
+        burn_in = max(0, math.ceil(_BURN_IN * new))
     walkers = len(start.position)
     looks = -(-count // walkers)
     steps = burn_in + looks * SPACING

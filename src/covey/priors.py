@@ -29,12 +29,18 @@ class Prior:
     noise: Distribution
 
 
-NOISE = LogNormal(math.log(1e-4), 2.0)
+NOISE = LogNormal(math.log(1e-6), 3.0)
+"""A millionth of the variance of the outputs, give or take three powers of e."""
 
 
 def _default(dimensions: int) -> Prior:
-    """Length-scales that grow with the square root of the dimension, as the cube's diagonal does."""
-    return Prior(LogNormal(0.5 * math.log(dimensions), 1.0), LogNormal(0.0, 1.0), Normal(0.0, 1.0), NOISE)
+    """Length-scales around half the cube's diagonal, which grows with the square root of d."""
+    return Prior(
+        LogNormal(math.log(0.5 * math.sqrt(dimensions)), 1.0),
+        LogNormal(0.0, 1.0),
+        Normal(0.0, 1.0),
+        NOISE,
+    )
 
 
 def _paper(_dimensions: int) -> Prior:
