@@ -201,6 +201,21 @@ def test_the_suite_notices_positions_between_levels():
         UnroundedSuite().test_positions_survive_the_round_trip()
 
 
+class NegativeZero(Angle):
+    def position(self, level):
+        return np.where(level == 0, -0.0, level / 11)
+
+
+class NegativeZeroSuite(DimensionSuite):
+    def make(self):
+        return NegativeZero()
+
+
+def test_the_suite_notices_a_level_with_two_positions():
+    with pytest.raises(AssertionError, match=r"-0\.0 came back as 0\.0"):
+        NegativeZeroSuite().test_positions_survive_the_round_trip()
+
+
 class Careless(DimensionSuite):
     def make(self):
         return covey.Float(0.0, 1.0)

@@ -88,7 +88,6 @@ def test_a_problem_is_a_function_of_parameters(problem):
 
 
 def test_parameters_are_taken_by_name():
-    # BUG: Problem.__call__ takes the values in the order of the dict, whatever their names.
     branin = PROBLEMS["branin"]
     assert branin({"x2": 2.275, "x1": np.pi}) == branin({"x1": np.pi, "x2": 2.275})
 

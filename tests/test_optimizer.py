@@ -105,16 +105,17 @@ def test_a_trial_carries_what_chose_it():
     origin = opt.ask(1)[0].origin
     assert (origin.strategy, origin.acquisition) == ("j-ats", "ei")
     assert origin.jitter is not None
-    assert set(origin.thetas) == {"x", "y", "variance", "mean", "noise"}
+    assert set(origin.length_scales) == {"x", "y"}
+    assert set(origin.thetas) == {"variance", "mean", "noise"}
     assert all(math.isfinite(value) for value in origin.thetas.values())
 
 
 def test_dimensions_may_be_called_mean_noise_and_variance():
-    # BUG: Optimizer._origin puts length-scales by dimension name and "variance", "mean", "noise" into one
-    # dict, so these dimensions' length-scales are overwritten.
     space = Space({"mean": Float(0, 1), "noise": Float(0, 1), "x": Float(0, 1)})
     opt = started(space)
-    assert len(opt.ask(1)[0].origin.thetas) == 6
+    origin = opt.ask(1)[0].origin
+    assert len(origin.length_scales) == 3
+    assert len(origin.thetas) == 3
 
 
 def test_diagnostics_tell_how_theta_was_sampled():
@@ -187,10 +188,8 @@ def test_every_kind_of_number_is_a_value(value):
         [1.0],
         {},
         object(),
-        # BUG: np.complex64 is no subclass of complex; float() drops its imaginary part with a warning.
-        pytest.param(np.complex64(1 + 2j), id="BUG-complex64"),
-        # BUG: float() reads bytes-like objects as text.
-        pytest.param(bytearray(b"1.0"), id="BUG-bytearray"),
+        pytest.param(np.complex64(1 + 2j), id="complex64"),
+        pytest.param(bytearray(b"1.0"), id="bytearray"),
     ],
 )
 def test_what_is_not_a_number_is_refused_and_nothing_changes(value):
@@ -238,8 +237,7 @@ def test_what_is_not_a_trial_is_refused_with_what_is(trial):
         ([1.0], ValueError, "2 trials need as many values, got 1"),
         (1.0, TypeError, "several trials need a list of values, got 1.0"),
         ({0: 1.0, 1: 2.0}, TypeError, "several trials need a list of values"),
-        # BUG: a set has a length and no order: values would go to trials at random.
-        pytest.param({1.0, 2.0}, TypeError, "need a list of values", id="BUG-set"),
+        pytest.param({1.0, 2.0}, TypeError, "need a list of values", id="set"),
     ],
 )
 def test_a_list_is_told_as_a_whole_or_not_at_all(values, error, says):
@@ -409,7 +407,6 @@ def test_add_refuses_a_configuration_of_another_space(params):
 
 @pytest.mark.parametrize("params", [None, 5, [0.5, 0.5]])
 def test_add_says_that_it_wants_a_dict(params):
-    # BUG: Space.encode begins with set(params): "TypeError: 'int' object is not iterable".
     with pytest.raises((TypeError, ValueError), match="parameters must be"):
         optimizer().add(params, 1.0)
 
@@ -417,7 +414,6 @@ def test_add_says_that_it_wants_a_dict(params):
 @pytest.mark.parametrize("x", [0.3, 0.7, 1 / 3, 0.123456789, 99.9, 100.0])
 @pytest.mark.parametrize("log", [False, True])
 def test_the_parameters_given_are_kept_to_the_last_digit(x, log):
-    # BUG: the record is decode(encode(params)), which rounds: the trial reads 0.30000000000000004 for 0.3.
     opt = optimizer(Space({"x": Float(0.1, 100.0, log=log)}))
     assert opt.add({"x": x}, 1.0).params == {"x": x}
 
@@ -588,12 +584,11 @@ def test_a_returned_trial_may_be_changed_without_harm():
 
 
 def test_what_chose_a_trial_cannot_be_changed_from_outside():
-    # BUG: Trial.copy copies params and shares origin.thetas, a plain dict.
     opt = started()
     trial = opt.ask(1)[0]
     with contextlib.suppress(TypeError):
-        trial.origin.thetas["x"] = -1.0
-    assert opt.trials[3].origin.thetas["x"] > 0
+        trial.origin.length_scales["x"] = -1.0
+    assert opt.trials[3].origin.length_scales["x"] > 0
 
 
 def test_lists_returned_are_copies():
@@ -660,9 +655,8 @@ def test_it_shows_what_it_is():
         ({"seed": -1}, "seed must be a whole number from 0 or None, got -1"),
         ({"seed": 0.5}, "seed must be a whole number from 0 or None, got 0.5"),
         ({"seed": "0"}, "seed must be a whole number"),
-        # BUG: `name not in STRATEGIES` needs a hash: "TypeError: unhashable type: 'list'".
-        pytest.param({"strategy": ["ats"]}, "strategy must be one of", id="BUG-unhashable-strategy"),
-        pytest.param({"prior": {"mean": 0}}, "prior must be one of", id="BUG-unhashable-prior"),
+        pytest.param({"strategy": ["ats"]}, "strategy must be one of", id="unhashable-strategy"),
+        pytest.param({"prior": {"mean": 0}}, "prior must be one of", id="unhashable-prior"),
     ],
 )
 def test_a_wrong_argument_is_refused_at_once_with_what_is_accepted(arguments, says):

@@ -67,13 +67,10 @@ def log_ints(draw, most=2**40):
         (lambda: Space({"": Float(0, 1)}), "names must be non-empty strings, got ''"),
         (lambda: Space({3: Float(0, 1)}), "names must be non-empty strings, got 3"),
         (lambda: Space({"x": (0, 1)}), r"'x' must be Float, Int or Categorical, got \(0, 1\)"),
-        # BUG: a bound beyond float64 raises OverflowError, because math.isfinite(10**400) does.
-        pytest.param(lambda: Float(0, 10**400), "high must be a finite number", id="BUG-float-overflow"),
-        pytest.param(lambda: Int(0, 10**400), "high|2\\*\\*53", id="BUG-int-overflow"),
-        # BUG: isinstance(choice, Hashable) is true of a tuple that holds a list.
-        pytest.param(lambda: Categorical([([1],), 2]), "choices must be hashable", id="BUG-nested-list"),
-        # BUG: the class itself has the attributes that are looked for.
-        pytest.param(lambda: Space({"x": Float}), "'x' must be Float, Int", id="BUG-class-as-dimension"),
+        pytest.param(lambda: Float(0, 10**400), "high must be a finite number", id="float-overflow"),
+        pytest.param(lambda: Int(0, 10**400), "high|2\\*\\*53", id="int-overflow"),
+        pytest.param(lambda: Categorical([([1],), 2]), "choices must be hashable", id="nested-list"),
+        pytest.param(lambda: Space({"x": Float}), "'x' must be Float, Int", id="class-as-dimension"),
     ],
 )
 def test_what_is_wrong_is_refused_with_what_was_given_and_what_is_accepted(build, says):
@@ -119,7 +116,6 @@ def test_a_float_has_no_levels():
 @example(Float(0.0, 5e-324), 1.0)
 @example(Float(-HUGE, HUGE), 0.75)
 def test_a_float_decodes_within_its_bounds_and_encodes_back(dimension, position):
-    # BUG: half of the least float is 0, so Float.encode divides by zero where high - low is 5e-324.
     value = dimension.decode(position)
     assert dimension.low <= value <= dimension.high
     # Rounding may move a value by one ulp of the larger bound.
@@ -140,7 +136,6 @@ def test_a_log_float_decodes_within_its_bounds_and_encodes_back(dimension, posit
 @given(floats(log=True))
 @example(Float(1e10, math.nextafter(1e10, math.inf), log=True))
 def test_a_log_float_takes_its_own_bounds(dimension):
-    # BUG: ZeroDivisionError in Float.encode, when the logarithms of the bounds are equal.
     assert 0 <= dimension.encode(dimension.low) <= dimension.encode(dimension.high) <= 1
 
 
@@ -153,10 +148,11 @@ def test_every_whole_number_survives_the_round_trip(dimension, data):
 
 
 @given(ints(), UNIT)
+@example(Int(-3, 5), 0.0)
 def test_spread_ints_are_configurations_bit_by_bit(dimension, uniform):
     position = float(dimension.spread(np.array([uniform]))[0])
     assert dimension.low <= dimension.decode(position) <= dimension.high
-    assert dimension.encode(dimension.decode(position)) == position
+    assert dimension.encode(dimension.decode(position)).hex() == position.hex()
 
 
 @given(log_ints(), st.data())
@@ -166,18 +162,16 @@ def test_every_whole_number_on_a_log_scale_survives_the_round_trip(dimension, da
 
 
 @given(log_ints(), UNIT)
+@example(Int(1, 50, log=True), 0.1)
 @example(Int(134216271, 1207959831, log=True), 1.0)
 def test_spread_log_ints_are_configurations_bit_by_bit(dimension, uniform):
-    # BUG: the position of the highest level may be 1.0000000000000002, as in the tests below.
     position = float(dimension.spread(np.array([uniform]))[0])
-    assert dimension.encode(dimension.decode(position)) == position
+    assert dimension.encode(dimension.decode(position)).hex() == position.hex()
     assert 0 <= position <= 1
 
 
 @pytest.mark.parametrize("high", [10**9, 10**12, 10**14, 10**15, 2**53])
 def test_a_log_int_with_more_values_than_positions_is_refused_or_tells_them_apart(high):
-    # BUG: accepted, but neighbouring values share a position: in float64 a logarithm near 1 has steps of
-    # 1e-16, so a log scale can hold about high * log(high / low) < 2**51, not 2**53 values.
     try:
         dimension = Int(1, high, log=True)
     except ValueError:
@@ -189,14 +183,12 @@ def test_a_log_int_with_more_values_than_positions_is_refused_or_tells_them_apar
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4])
 def test_a_log_int_far_from_zero_keeps_its_positions_in_the_unit_interval(width):
-    # BUG: log(high / low) rounds the quotient first, at 10**16 to 1; log1p((high - low) / low) would not.
     dimension = Int(10**15, 10**15 + width, log=True)
     assert dimension.encode(dimension.high) == 1
     assert Int(10**16, 10**16 + width, log=True).encode(10**16 + width) == 1
 
 
 def test_a_log_int_far_from_zero_spreads_over_all_of_its_values():
-    # BUG: exp(log(low)) is several integers off there.
     dimension = Int(10**15, 10**15 + 3, log=True)
     reached = {dimension.level(p) for p in dimension.spread(np.linspace(0, 1, 64, endpoint=False))}
     assert reached == {0, 1, 2, 3}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Mapping, Set
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,9 @@ from covey.acquisition import Acquisition, resolve_acquisition
 from covey.design import INITIAL
 from covey.strategy import DEFAULT_ACQUISITION, Strategy
 from covey.trial import Failure, Trial
+
+_NOT_NUMBERS = (str, bytes, bytearray, bool, np.bool_, complex, np.complexfloating)
+"""Things that float() would take."""
 
 
 def is_whole(value: object, least: int) -> bool:
@@ -77,7 +81,7 @@ def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | 
         isinstance(one, Trial) or is_whole(one, 0) for one in trial
     ):
         raise TypeError(f"tell: give a covey.Trial, its id, or a list of them, got {trial!r}")
-    if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__"):
+    if isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__len__"):
         raise TypeError(f"tell: several trials need a list of values, got {value!r}")
     if len(trial) != len(value):
         raise ValueError(f"tell: {len(trial)} trials need as many values, got {len(value)}")
@@ -88,7 +92,7 @@ def as_result(value: Any) -> float | Failure:
     """A finite float, or a Failure for a value that is NaN or infinite."""
     if isinstance(value, Failure):
         return value
-    if isinstance(value, (str, bytes, bool, np.bool_, complex)) or value is None:
+    if value is None or isinstance(value, _NOT_NUMBERS):
         raise TypeError(f"a value must be a number or a covey.Failure, got {value!r}")
     try:
         number = float(value)

@@ -171,6 +171,12 @@ class Optimizer:
         row, result = self.space.encode(params), as_result(value)
         with self._lock:
             trial = self._append(row, Origin("given"))
+            # What was given, to the last bit; a row may come back as its neighbour.
+            exact = {
+                name: float(params[name]) if dimension.levels is None else trial.params[name]
+                for name, dimension in self.space.dimensions.items()
+            }
+            self._trials[trial.id] = replace(trial, params=exact)
             self._record(trial.id, result)
             return self._trials[trial.id].copy()
 
@@ -181,12 +187,17 @@ class Optimizer:
 
     def _choose_initial(self, n: int, rng: np.random.Generator) -> list[tuple[Array, Origin]]:
         """Points of the initial design; another at random in place of one that was tried."""
-        chosen: list[Array] = []
-        for row in initial_rows(self.space, self.initial, self.seed, len(self._trials), n):
-            search = Search(self.space, self._features, self._stacked(self._rows + chosen))
-            if not search.exhausted:
-                chosen.append(row if search.is_new(row) else search.any_new(rng))
-        return [(row, Origin("initial")) for row in chosen]
+        first = len(self._rows)
+        wanted = initial_rows(self.space, self.initial, self.seed, first, n)
+        rows = np.concatenate([self._stacked(self._rows), wanted])
+        for k in range(first, first + n):
+            search = Search(self.space, self._features, rows[:k])
+            if search.exhausted:
+                rows = rows[:k]
+                break
+            if not search.is_new(rows[k]):
+                rows[k] = search.any_new(rng)
+        return [(row, Origin("initial")) for row in rows[first:]]
 
     def _choose_by_model(
         self, n: int, chosen: list[Array], rng: np.random.Generator
@@ -220,10 +231,13 @@ class Optimizer:
     def _origin(self, choice: Choice) -> Origin:
         t, owner = choice.thetas, self._features.owner
         scales = np.median(t.length_scale, axis=0)[np.searchsorted(owner, range(len(self.space)))]
-        summary = dict(zip(self.space.dimensions, scales.tolist(), strict=True))
-        for part in ("variance", "mean", "noise"):
-            summary[part] = float(np.median(getattr(t, part)))
-        return Origin(self.strategy.name, self.acquisition.name, choice.jitter, summary)
+        return Origin(
+            self.strategy.name,
+            self.acquisition.name,
+            choice.jitter,
+            dict(zip(self.space.dimensions, scales.tolist(), strict=True)),
+            {part: float(np.median(getattr(t, part))) for part in ("variance", "mean", "noise")},
+        )
 
     def _append(self, row: Array, origin: Origin) -> Trial:
         trial = Trial(len(self._trials), self.space.decode(row), origin=origin)

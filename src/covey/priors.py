@@ -56,6 +56,6 @@ def resolve_prior(prior: str | Prior, dimensions: int) -> Prior:
     """The prior object behind a preset's name, or the object itself."""
     if isinstance(prior, Prior):
         return prior
-    if prior not in PRESETS:
+    if not isinstance(prior, str) or prior not in PRESETS:
         raise ValueError(f"prior must be one of {sorted(PRESETS)} or a covey.Prior, got {prior!r}")
     return PRESETS[prior](dimensions)

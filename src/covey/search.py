@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +35,11 @@ class Search:
     features: Features
     tried: Array
     anchors: Array = field(default_factory=lambda: np.empty((0, 0)))
-    keys: set[bytes] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keys", {row.tobytes() for row in self.tried})
+    @cached_property
+    def keys(self) -> set[bytes]:
+        """The rows tried, each as its bytes."""
+        return {row.tobytes() for row in self.tried}
 
     @property
     def discrete(self) -> NDArray[np.intp]:

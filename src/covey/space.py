@@ -53,9 +53,21 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
+def _is_finite(value: Any) -> bool:
+    try:
+        return _is_number(value) and math.isfinite(value)
+    except OverflowError:  # a whole number past float64
+        return False
+
+
+def _log_ratio(low: float, high: float) -> float:
+    """log(high / low), also where the quotient rounds to 1 or overflows."""
+    return math.log1p((high - low) / low) if high < 2 * low else math.log(high) - math.log(low)
+
+
 def _check_bounds(owner: str, low: Any, high: Any, log: Any) -> None:
     for name, value in (("low", low), ("high", high)):
-        if not _is_number(value) or not math.isfinite(value):
+        if not _is_finite(value):
             raise ValueError(f"{owner}: {name} must be a finite number, got {value!r}")
     if not isinstance(log, bool):
         raise ValueError(f"{owner}: log must be True or False, got {log!r}")
@@ -75,10 +87,6 @@ class Float:
         _check_bounds("Float", self.low, self.high, self.log)
         if not self.low < self.high:
             raise ValueError(f"Float: low must be below high, got ({self.low!r}, {self.high!r})")
-
-    @property
-    def _log_width(self) -> float:
-        return math.log(self.high) - math.log(self.low)
 
     @property
     def levels(self) -> None:
@@ -101,13 +109,17 @@ class Float:
         if not _is_number(value) or not self.low <= value <= self.high:
             raise ValueError(f"{value!r} is not a number in [{self.low!r}, {self.high!r}]")
         if self.log:
-            return (math.log(value) - math.log(self.low)) / self._log_width
-        # Halved, because high - low may overflow.
+            return _log_ratio(self.low, float(value)) / _log_ratio(self.low, self.high)
+        width = float(self.high) - self.low
+        if math.isfinite(width):
+            return float((value - self.low) / width)
         return float((value / 2 - self.low / 2) / (self.high / 2 - self.low / 2))
 
     def decode(self, position: float) -> float:
         if self.log:
-            value = math.exp(math.log(self.low) + position * self._log_width)
+            width = position * _log_ratio(self.low, self.high)
+            near = width < 0.5
+            value = self.low + self.low * math.expm1(width) if near else math.exp(math.log(self.low) + width)
         else:
             value = self.low * (1 - position) + self.high * position
         return float(min(max(value, self.low), self.high))
@@ -132,6 +144,12 @@ class Int:
             raise ValueError(f"Int: low must not exceed high, got ({self.low!r}, {self.high!r})")
         if self.high - self.low >= _MOST_LEVELS:
             raise ValueError(f"Int: at most 2**53 values, got ({self.low!r}, {self.high!r})")
+        if self.log and self.high * self._log_width > 2.0**50:
+            raise ValueError(f"Int: too many values for log=True, got ({self.low!r}, {self.high!r})")
+
+    @property
+    def _log_width(self) -> float:
+        return float(np.log1p((self.high - self.low) / self.low))
 
     @property
     def levels(self) -> int:
@@ -143,8 +161,10 @@ class Int:
 
     def spread(self, uniform: Array) -> Array:
         if self.log:
-            low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
-            level = np.rint(np.exp(low + uniform * (high - low))) - self.low
+            grow = uniform * math.log1p(self.levels / (self.low - 0.5))
+            level = (
+                np.rint((self.low - 0.5) * np.expm1(grow) - 0.5) + 0.0
+            )  # no -0.0: rows differ by their bytes
         else:
             level = np.floor(uniform * self.levels)
         return self.position(np.clip(level, 0, self.levels - 1))
@@ -153,7 +173,7 @@ class Int:
         if self.levels == 1:
             return np.zeros_like(level, dtype=float)
         if self.log:
-            return np.log1p(level / self.low) / math.log(self.high / self.low)
+            return np.log1p(level / self.low) / self._log_width
         return np.asarray(level / (self.levels - 1), dtype=float)
 
     def encode(self, value: Any) -> float:
@@ -163,7 +183,7 @@ class Int:
 
     def level(self, position: float) -> int:
         if self.log:
-            level = self.low * math.expm1(position * math.log(self.high / self.low))
+            level = self.low * math.expm1(position * self._log_width)
         else:
             level = position * (self.levels - 1)
         return min(max(round(level), 0), self.levels - 1)
@@ -185,8 +205,10 @@ class Categorical:
         if not self.choices:
             raise ValueError("Categorical: choices must not be empty")
         for choice in self.choices:
-            if not isinstance(choice, Hashable):
-                raise ValueError(f"Categorical: choices must be hashable, got {choice!r}")
+            try:
+                hash(choice)
+            except TypeError:  # a tuple is Hashable whatever it holds
+                raise ValueError(f"Categorical: choices must be hashable, got {choice!r}") from None
         if len(set(self.choices)) < len(self.choices):
             raise ValueError(f"Categorical: choices must differ, got {list(self.choices)!r}")
 
@@ -229,7 +251,8 @@ class Space:
         for name, dimension in dimensions.items():
             if not isinstance(name, str) or not name:
                 raise ValueError(f"Space: names must be non-empty strings, got {name!r}")
-            if not all(hasattr(dimension, part) for part in ("spread", "encode", "decode")):
+            complete = all(hasattr(dimension, part) for part in ("levels", "spread", "encode", "decode"))
+            if isinstance(dimension, type) or not complete:
                 raise ValueError(f"Space: {name!r} must be Float, Int or Categorical, got {dimension!r}")
         self.dimensions: dict[str, Dimension] = dict(dimensions)
 
@@ -259,6 +282,8 @@ class Space:
 
     def encode(self, params: Mapping[str, Any]) -> Array:
         """The row (d,) of a configuration; raises ValueError if it is not one of this space."""
+        if not isinstance(params, Mapping):
+            raise ValueError(f"parameters must be a dict of {list(self.dimensions)}, got {params!r}")
         if set(params) != set(self.dimensions):
             raise ValueError(f"parameters must be {list(self.dimensions)}, got {list(params)}")
         row = np.empty(len(self))

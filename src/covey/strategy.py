@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Literal
 
 from covey.acquisition import ACQUISITIONS
@@ -36,7 +37,7 @@ class Strategy:
     acquisition: str | None = None
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.s, int) and not isinstance(self.s, bool) and self.s >= 1
+        whole = isinstance(self.s, Integral) and not isinstance(self.s, bool) and self.s >= 1
         if not (whole or self.s == "auto"):
             raise ValueError(f"s must be a whole number from 1 or 'auto', got {self.s!r}")
         if isinstance(self.p, bool) or not isinstance(self.p, (int, float)) or not 0 <= self.p <= 1:
@@ -89,7 +90,7 @@ def strategies() -> list[str]:
 
 def strategy(name: str, **settings: Any) -> Strategy:
     """A named strategy with settings changed, as in ``strategy("ats-b-lcb", s=10, p=0.5)``."""
-    if name not in STRATEGIES:
+    if not isinstance(name, str) or name not in STRATEGIES:
         raise ValueError(f"strategy must be one of {strategies()} or a Strategy, got {name!r}")
     try:
         return replace(STRATEGIES[name], **settings)

@@ -190,7 +190,9 @@ class DimensionSuite:
         dimension = self.make()
         for p in self._positions():
             again = dimension.encode(dimension.decode(p))
-            same = math.isclose(again, p, abs_tol=1e-9) if dimension.levels is None else again == p
+            # A level has one position to the last bit, -0.0 is not 0.0: rows are told apart by their bytes.
+            discrete = dimension.levels is not None
+            same = again.hex() == p.hex() if discrete else math.isclose(again, p, abs_tol=1e-9)
             assert same, f"position {p!r} came back as {again!r}"
 
     def test_values_survive_the_round_trip(self) -> None:

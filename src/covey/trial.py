@@ -31,13 +31,19 @@ class Origin:
         strategy: the strategy's name, "initial" for the initial design, "given" for the user's own.
         acquisition: the acquisition function's name, if one was maximised.
         jitter: its trade-off.
-        thetas: medians over the thetas used: each length-scale by name, "variance", "mean", "noise".
+        length_scales: of each dimension by name, the median over the thetas used.
+        thetas: the medians of their "variance", "mean" and "noise".
     """
 
     strategy: str
     acquisition: str | None = None
     jitter: float | None = None
+    length_scales: Mapping[str, float] = field(default_factory=dict)
     thetas: Mapping[str, float] = field(default_factory=dict)
+
+    def copy(self) -> Origin:
+        """The same with mappings of its own."""
+        return replace(self, length_scales=dict(self.length_scales), thetas=dict(self.thetas))
 
 
 @dataclass(frozen=True)
@@ -62,4 +68,7 @@ class Trial:
 
     def copy(self) -> Trial:
         """The same with parameters of its own, so that nobody can change the optimizer's record."""
-        return replace(self, params=dict(self.params))
+        return replace(self, params=dict(self.params), origin=self.origin.copy())
+
+    def __hash__(self) -> int:
+        return hash(self.id)

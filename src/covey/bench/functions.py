@@ -37,7 +37,8 @@ class Problem:
 
     def __call__(self, params: Mapping[str, Any]) -> float:
         """The value at one configuration."""
-        return float(self.formula(np.array([list(params.values())], dtype=float))[0])
+        row = [params[f"x{k + 1}"] for k in range(len(self.bounds))]
+        return float(self.formula(np.array([row], dtype=float))[0])
 
 
 def _branin(x: Array) -> Array:
