@@ -22,7 +22,7 @@ LAYERS = {
     "strategy": ["strategy", "sources", "batch"],
     "optimizer": ["trial", "checks", "optimizer"],
     "package": [""],  # covey itself, which names what is public
-    "on top": ["testing", "bench", "bench.functions"],
+    "on top": ["testing", "bench", "bench.functions", "bench.paper"],
 }
 RANK = {name: rank for rank, name in enumerate(name for layer in LAYERS.values() for name in layer)}
 

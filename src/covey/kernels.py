@@ -44,9 +44,12 @@ _SHIFT = 6755399441055744.0
 """1.5 * 2^52: adding it to a small double leaves the nearest integer in the low bits of the sum."""
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile lazily and keep the machine code on disk where a directory can be written."""
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+def _compiled(function: Callable[..., Any], *relaxed: str) -> Any:
+    """Compile lazily and keep the machine code on disk where a directory can be written.
+
+    Array expressions and ``np.dot`` are left out of compiled code: they take seconds to compile.
+    """
+    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract", *relaxed}, "error_model": "numpy"}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no place for its cache: compile in each process instead
@@ -98,6 +101,17 @@ def _exp_minus(x: float) -> float:
     p = p * r + 1.0
     p = p * r + 1.0
     return _from_bits(_bits(p) + (_bits(shifted) << 52))
+
+
+def _dot_product(a: Any, b: Any) -> float:
+    """Sum of the products; in any order, so that it can be vectorised."""
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * b[i]
+    return total
+
+
+_dot = _compiled(_dot_product, "reassoc")
 
 
 @_compiled
@@ -244,9 +258,11 @@ def log_likelihood_gradient(x: Any, y: Any, w: Any, v: float, c: float, e: float
     out[:] = 0.0
     if _factor(z, v, e, chol) < 0.0:
         return -np.inf
-    alpha = y - c
+    alpha = np.empty(n)
+    for i in range(n):
+        alpha[i] = y[i] - c
     _solve_vector(chol, alpha, False)
-    total = 0.5 * n * math.log(2.0 * math.pi) + 0.5 * np.dot(alpha, alpha)
+    total = 0.5 * n * math.log(2.0 * math.pi) + 0.5 * _dot(alpha, alpha)
     for i in range(n):
         total += math.log(chol[i, i])
     _solve_vector(chol, alpha, True)
@@ -291,7 +307,9 @@ def factorise(x: Any, w: Any, v: Any, e: Any, chol: Any, diagonal: Any) -> None:
         diagonal[s] = _factor(z, v[s], e[s], chol[s])
         if diagonal[s] < 0.0:
             diagonal[s] = v[s] + e[s]
-            chol[s] = np.sqrt(v[s] + diagonal[s]) * np.eye(n)
+            for i in range(n):
+                for j in range(n):
+                    chol[s, i, j] = np.sqrt(v[s] + diagonal[s]) if i == j else 0.0
 
 
 @_compiled
@@ -343,20 +361,21 @@ def predict(x: Any, q: Any, w: Any, v: Any, c: Any, chol: Any, alpha: Any, mean:
     slope = np.empty((m, n))
     for s in range(w.shape[0]):
         _cross(x, q, w[s], v[s], k, slope)
-        mean[s] = c[s] + np.dot(k, alpha[s])
+        for i in range(m):
+            mean[s, i] = c[s] + _dot(k[i], alpha[s])
         _solve_rows(chol[s], k, False)
         for i in range(m):
-            variance[s, i] = v[s] - np.dot(k[i], k[i])
+            variance[s, i] = v[s] - _dot(k[i], k[i])
 
 
 @_compiled
 def _pull_back(x: Any, q: Any, weights: Any, coefficients: Any, out: Any) -> None:
     """Out (m, D) <- -sum_j coefficients_ij w_k^2 (q_ik - x_jk): any covariance gradient, contracted."""
-    moved = np.dot(coefficients, x.T)
     for i in range(q.shape[0]):
         total = np.sum(coefficients[i])
         for k in range(q.shape[1]):
-            out[i, k] = (moved[i, k] - total * q[i, k]) * weights[k] * weights[k]
+            moved = _dot(coefficients[i], x[k])
+            out[i, k] = (moved - total * q[i, k]) * weights[k] * weights[k]
 
 
 @_compiled
@@ -366,8 +385,8 @@ def weigh(x: Any, q: Any, w: Any, v: Any, coefficients: Any, value: Any, gradien
     slope = np.empty((q.shape[0], x.shape[1]))
     for s in range(w.shape[0]):
         _cross(x, q, w[s], v[s], k, slope)
-        value[s] = np.dot(k, coefficients[s])
         for i in range(q.shape[0]):
+            value[s, i] = _dot(k[i], coefficients[s])
             for j in range(x.shape[1]):
                 slope[i, j] *= coefficients[s, j]
         _pull_back(x, q, w[s], slope, gradient[s])
@@ -393,10 +412,11 @@ def predict_gradient(
     slope = np.empty((m, n))
     for s in range(w.shape[0]):
         _cross(x, q, w[s], v[s], k, slope)
-        mean[s] = c[s] + np.dot(k, alpha[s])
+        for i in range(m):
+            mean[s, i] = c[s] + _dot(k[i], alpha[s])
         _solve_rows(chol[s], k, False)
         for i in range(m):
-            variance[s, i] = v[s] - np.dot(k[i], k[i])
+            variance[s, i] = v[s] - _dot(k[i], k[i])
         _solve_rows(chol[s], k, True)
         for i in range(m):
             for j in range(n):
