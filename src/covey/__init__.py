@@ -3,11 +3,14 @@
 from covey.acquisition import Acquisition, Jitter, acquisitions
 from covey.distributions import Beta, Gamma, LogNormal, LogUniform, Normal, Uniform
 from covey.errors import AlreadyTold, CoveyError, SpaceExhausted, UnknownTrial
+from covey.loop import TooManyFailures, minimize
 from covey.optimizer import Optimizer
 from covey.posterior import Diagnostics
 from covey.priors import Prior
+from covey.result import Result
 from covey.space import Categorical, Dimension, Float, Int, Space
 from covey.strategy import Strategy, strategies, strategy
+from covey.study import Study, StudyMismatch
 from covey.trial import Failure, Origin, State, Trial
 
 __version__ = "0.1.0"
@@ -31,14 +34,19 @@ __all__ = [
     "Optimizer",
     "Origin",
     "Prior",
+    "Result",
     "Space",
     "SpaceExhausted",
     "State",
     "Strategy",
+    "Study",
+    "StudyMismatch",
+    "TooManyFailures",
     "Trial",
     "Uniform",
     "UnknownTrial",
     "acquisitions",
+    "minimize",
     "strategies",
     "strategy",
 ]

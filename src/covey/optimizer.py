@@ -83,7 +83,6 @@ class Optimizer:
         self._trials: list[Trial] = []
         self._rows: list[Array] = []
         self._told: list[int] = []
-        self._asks = 0
         self._ensemble: Ensemble | None = None
         self._diagnostics: Diagnostics | None = None
         self._lock = threading.RLock()
@@ -136,12 +135,12 @@ class Optimizer:
             size, tried = self.space.size, {row.tobytes() for row in self._rows}
             if size is not None and len(tried) >= size:
                 raise SpaceExhausted(f"all {size} configurations of the space have been asked for")
-            rng = np.random.default_rng([self.seed, 1, self._asks])
+            # Another generator for each ask, and the same one when trials come back from a study.
+            rng = np.random.default_rng([self.seed, 1, len(self._trials)])
             chosen = self._choose_initial(self._initial_share(int(n)), rng)
             if len(chosen) < n and self._told:
                 chosen += self._choose_by_model(int(n) - len(chosen), [row for row, _ in chosen], rng)
             # Nothing changed until here: an interrupted ask leaves no trace.
-            self._asks += 1
             return [self._append(row, origin).copy() for row, origin in chosen]
 
     def tell(
@@ -166,9 +165,9 @@ class Optimizer:
             for index, result in zip(ids, results, strict=True):
                 self._record(index, result)
 
-    def add(self, params: Mapping[str, Any], value: float | Failure) -> Trial:
-        """Record a configuration that was evaluated elsewhere."""
-        row, result = self.space.encode(params), as_result(value)
+    def include(self, params: Mapping[str, Any]) -> Trial:
+        """A configuration of the user's own as a trial: pending until it is told."""
+        row = self.space.encode(params)
         with self._lock:
             trial = self._append(row, Origin("given"))
             # What was given, to the last bit; a row may come back as its neighbour.
@@ -177,6 +176,13 @@ class Optimizer:
                 for name, dimension in self.space.dimensions.items()
             }
             self._trials[trial.id] = replace(trial, params=exact)
+            return self._trials[trial.id].copy()
+
+    def add(self, params: Mapping[str, Any], value: float | Failure) -> Trial:
+        """Record a configuration that was evaluated elsewhere."""
+        result = as_result(value)
+        with self._lock:
+            trial = self.include(params)
             self._record(trial.id, result)
             return self._trials[trial.id].copy()
 
@@ -261,10 +267,5 @@ class Optimizer:
         return int(index)
 
     def _record(self, index: int, result: float | Failure) -> None:
-        trial = self._trials[index]
-        if isinstance(result, Failure):
-            trial = replace(trial, state=State.FAILED, reason=result.reason)
-        else:
-            trial = replace(trial, state=State.COMPLETE, value=result)
-        self._trials[index] = trial
+        self._trials[index] = self._trials[index].with_result(result)
         self._told.append(index)

@@ -70,5 +70,11 @@ class Trial:
         """The same with parameters of its own, so that nobody can change the optimizer's record."""
         return replace(self, params=dict(self.params), origin=self.origin.copy())
 
+    def with_result(self, result: float | Failure) -> Trial:
+        """The same trial, complete or failed."""
+        if isinstance(result, Failure):
+            return replace(self, state=State.FAILED, reason=result.reason)
+        return replace(self, state=State.COMPLETE, value=result)
+
     def __hash__(self) -> int:
         return hash(self.id)

@@ -1,0 +1,197 @@
+"""How is a function minimised from beginning to end? By asking, evaluating and telling, on a budget."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any
+
+from covey.campaign import Budget, Callback, Campaign
+from covey.checks import is_whole
+from covey.errors import CoveyError
+from covey.evaluate import Objective, Outcome
+from covey.optimizer import Optimizer
+from covey.progress import Display
+from covey.result import Result
+from covey.space import Space
+from covey.study import Study
+from covey.trial import State, Trial
+from covey.workers import Borrowed, LocalProcesses, Workers
+
+
+def minimize(
+    objective: Objective,
+    space: Space,
+    *,
+    batch_size: int = 1,
+    iterations: int | None = None,
+    evaluations: int | None = None,
+    seconds: float | None = None,
+    target: float | None = None,
+    asynchronous: bool = False,
+    executor: Executor | None = None,
+    storage: str | None = None,
+    name: str = "covey",
+    x0: Sequence[Mapping[str, Any]] = (),
+    y0: Sequence[float] | None = None,
+    callbacks: Sequence[Callback] = (),
+    timeout: float | None = None,
+    max_failures: int | None = None,
+    progress: bool = True,
+    **settings: Any,
+) -> Result:
+    """Minimise a function of a configuration, several evaluations at a time.
+
+    A budget is needed: ``iterations`` (batches), ``evaluations``, ``seconds`` or ``target``; the first
+    that is spent ends the run. Ctrl-C ends it too: what is finished is kept and returned.
+
+    Args:
+        objective: takes a dict of parameters and returns a number. An exception, NaN or anything else
+            is a failed trial.
+        space: what can be varied.
+        batch_size: how many evaluations run at once.
+        iterations: batches; the same as ``evaluations = batch_size * iterations``.
+        evaluations: how many to finish, failures included; in a resumed study, in all.
+        seconds: no evaluation starts later than this; those running are awaited.
+        target: a value that is good enough.
+        asynchronous: give a free worker its next point at once, instead of waiting for the batch.
+        executor: any ``concurrent.futures.Executor``; by default local processes, one for each
+            evaluation of a batch.
+        storage: "sqlite:///study.db" or "postgresql://...": every trial is saved there as it goes, and
+            the same call again goes on where it was.
+        name: of the study in the storage.
+        x0: configurations to begin with.
+        y0: their values, if they are known already.
+        callbacks: each hears ``(trial, best)`` after every evaluation; returning True ends the run.
+        timeout: seconds after which an evaluation has failed; a local process is killed.
+        max_failures: so many failed evaluations end the run with an error.
+        progress: show a live display when there is a terminal.
+        **settings: of the ``Optimizer``: strategy, acquisition, noise, prior, n_initial, initial, seed.
+
+    Raises:
+        TooManyFailures: when ``max_failures`` is reached; it carries the result so far.
+        StudyMismatch: if the storage holds a study of that name about something else.
+    """
+    if not callable(objective):
+        raise TypeError(f"objective must be a function of a dict of parameters, got {objective!r}")
+    _check_positive(batch_size=batch_size, iterations=iterations, evaluations=evaluations)
+    _check_positive(max_failures=max_failures)
+    _check_seconds(seconds=seconds, timeout=timeout)
+    wanted = evaluations if iterations is None else batch_size * iterations
+    if wanted is None and seconds is None and target is None:
+        raise ValueError("minimize: give a budget: iterations, evaluations, seconds or target")
+    began = time.monotonic()
+    optimizer = Optimizer(space, **settings)
+    study = None if storage is None else Study(storage, name, space)
+    with _workers(executor, batch_size) as pool, Display(wanted, progress) as display:
+        campaign = Campaign(
+            objective,
+            optimizer,
+            pool,
+            Budget(wanted, seconds, target, max_failures, timeout),
+            batch_size,
+            asynchronous,
+            callbacks=(*callbacks, display.heard),
+        )
+        if study is not None:
+            campaign.journal = study
+            _resume(campaign, study)
+        if not campaign.optimizer.trials:
+            _begin_with(campaign, x0, y0)
+        display.watch(campaign)
+        try:
+            stopped = campaign.run()
+        finally:
+            display.close()
+    if stopped == "interrupted" and storage is not None:
+        print(f"interrupted: run the same call again to go on with study {name!r} in {storage}")
+    result = Result(
+        _started(campaign),
+        stopped,
+        time.monotonic() - began,
+        campaign.seconds_choosing,
+        {index: outcome.seconds for index, outcome in campaign.outcomes.items()},
+    )
+    if max_failures is not None and _failures(result) >= max_failures:
+        last = next(t for t in reversed(result.trials) if t.state is State.FAILED)
+        raise TooManyFailures(_failures(result), last, result)
+    return result
+
+
+class TooManyFailures(CoveyError):
+    """So many evaluations failed that going on is hopeless.
+
+    Attributes:
+        result: what the run has, finished values included.
+    """
+
+    def __init__(self, count: int, last: Trial, result: Result) -> None:
+        super().__init__(f"{count} evaluations failed; the last, with {last.params}:\n{last.reason}")
+        self.result = result
+
+
+def _check_positive(**values: Any) -> None:
+    for name, value in values.items():
+        if value is not None and not is_whole(value, 1):
+            raise ValueError(f"minimize: {name} must be a whole number from 1, got {value!r}")
+
+
+def _check_seconds(**values: Any) -> None:
+    for name, value in values.items():
+        if value is None:
+            continue
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not 0 < value < math.inf:
+            raise ValueError(f"minimize: {name} must be a positive number of seconds, got {value!r}")
+
+
+@contextmanager
+def _workers(executor: Executor | None, count: int) -> Iterator[Workers]:
+    """The user's executor, left open; or local processes, ended at the end."""
+    if executor is not None:
+        yield Borrowed(executor)
+        return
+    local = LocalProcesses(count)
+    try:
+        yield local
+    finally:
+        local.shutdown(cancel_futures=True)
+
+
+def _begin_with(campaign: Campaign, x0: Sequence[Mapping[str, Any]], y0: Sequence[float] | None) -> None:
+    """The user's own points: recorded if their values are known, else evaluated first."""
+    if y0 is not None and len(y0) != len(x0):
+        raise ValueError(f"minimize: {len(x0)} points in x0 need as many values in y0, got {len(y0)}")
+    for k, params in enumerate(x0):
+        trial = campaign.optimizer.include(params)
+        if y0 is None:
+            campaign.store.append(trial)
+        else:
+            campaign.know(trial, y0[k])
+
+
+def _resume(campaign: Campaign, study: Study) -> None:
+    """Go on where a study is: finished trials are told, those that were in flight run again first."""
+    finished = []
+    for row in study.recorded():
+        trial = campaign.optimizer.include(row.params)
+        study.adopt(trial.id, row.key)
+        if row.result is None:
+            campaign.store.append(trial)
+        else:
+            finished.append((row.finished if campaign.asynchronous else trial.id, trial, row.result))
+    for _, trial, result in sorted(finished, key=lambda item: item[0]):
+        campaign.recall(trial, Outcome(result, 0.0))
+
+
+def _started(campaign: Campaign) -> list[Trial]:
+    """The optimizer's trials, without suggestions that were never handed out."""
+    waiting = {trial.id for trial in campaign.store}
+    return [trial for trial in campaign.optimizer.trials if trial.id not in waiting]
+
+
+def _failures(result: Result) -> int:
+    return sum(trial.state is State.FAILED for trial in result.trials)

@@ -1,0 +1,233 @@
+"""What survives a crash? A study in an Optuna storage, written before anything else is done.
+
+A trial is one row in the database from the moment it is handed to a worker. Optuna's dashboard and its own
+API open the study as it is: SQLite for one machine, PostgreSQL for many.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from covey.errors import CoveyError
+from covey.evaluate import Outcome
+from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.trial import Failure, State, Trial
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+    from optuna.storages import RDBStorage
+    from optuna.trial import FrozenTrial
+
+_SPACE = "covey:space"
+_REASON = "covey:reason"
+_ORIGIN = "covey:origin"
+_LONGEST = 2000
+"""Of a text attribute, in characters: what every database behind Optuna takes."""
+
+
+class StudyMismatch(CoveyError, ValueError):
+    """A study exists under this name, and it is about something else."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A trial as the study has it.
+
+    Attributes:
+        key: the storage's own number for it.
+        params: the configuration.
+        state: "running" if nothing was recorded: it was in flight when the process ended.
+        result: the value, or why there is none; None while running.
+        finished: when the result was recorded, in seconds; 0 while running.
+    """
+
+    key: int
+    params: dict[str, Any]
+    state: State
+    result: float | Failure | None
+    finished: float
+
+
+class Study:
+    """A campaign on disk, as a journal of trials.
+
+    Args:
+        url: "sqlite:///file.db" or "postgresql://user:password@host/database".
+        name: of the study in that storage.
+        space: what is varied; an existing study must have the same.
+
+    Raises:
+        StudyMismatch: if a study of that name has another space or another direction.
+    """
+
+    def __init__(self, url: str, name: str, space: Space) -> None:
+        self.name, self.space = name, space
+        self._storage = _open(url)
+        self._distributions = {key: _distribution(dim) for key, dim in space.dimensions.items()}
+        self._study_id = self._find_or_create()
+        self._keys: dict[int, int] = {}
+
+    def _find_or_create(self) -> int:
+        from optuna.exceptions import DuplicatedStudyError
+        from optuna.study import StudyDirection
+
+        ours = json.dumps(describe(self.space))
+        try:
+            with _quiet():
+                study_id = self._storage.create_new_study([StudyDirection.MINIMIZE], self.name)
+            self._storage.set_study_user_attr(study_id, _SPACE, ours)
+            return study_id
+        except DuplicatedStudyError:
+            study_id = self._storage.get_study_id_from_name(self.name)
+        directions = self._storage.get_study_directions(study_id)
+        if directions != [StudyDirection.MINIMIZE]:
+            told = ", ".join(direction.name.lower() for direction in directions)
+            raise StudyMismatch(f"study {self.name!r} has the direction {told}; covey minimises")
+        attributes = self._storage.get_study_user_attrs(study_id)
+        if _SPACE not in attributes and self._storage.get_n_trials(study_id) == 0:
+            # Created here and killed before the next line, or made empty with Optuna.
+            self._storage.set_study_user_attr(study_id, _SPACE, ours)
+        elif _SPACE not in attributes:
+            raise StudyMismatch(f"study {self.name!r} was not written by covey; choose another name")
+        elif differences := _differences(json.loads(attributes[_SPACE]), json.loads(ours)):
+            raise StudyMismatch(f"study {self.name!r} has another space: {'; '.join(differences)}")
+        return study_id
+
+    def recorded(self) -> list[Recorded]:
+        """All trials, in the order in which they were started."""
+        trials = self._storage.get_all_trials(self._study_id, deepcopy=False)
+        return [self._read(trial) for trial in sorted(trials, key=lambda t: t.number)]
+
+    def _read(self, trial: FrozenTrial) -> Recorded:
+        params = {key: _restore(dim, trial.params[key]) for key, dim in self.space.dimensions.items()}
+        finished = trial.datetime_complete.timestamp() if trial.datetime_complete else 0.0
+        if trial.state.name == "COMPLETE" and trial.value is not None:
+            return Recorded(trial._trial_id, params, State.COMPLETE, trial.value, finished)
+        if trial.state.is_finished():
+            reason = trial.user_attrs.get(_REASON, "")
+            return Recorded(trial._trial_id, params, State.FAILED, Failure(reason), finished)
+        return Recorded(trial._trial_id, params, State.RUNNING, None, 0.0)
+
+    def adopt(self, trial_id: int, key: int) -> None:
+        """Let an optimizer's trial go by a row that is there already."""
+        self._keys[trial_id] = key
+
+    def started(self, trial: Trial) -> None:
+        """Write down a trial that is about to be evaluated; one that was written before stays."""
+        from optuna.trial import TrialState, create_trial
+
+        if trial.id in self._keys:
+            return
+        stored = {key: _store(dim, trial.params[key]) for key, dim in self.space.dimensions.items()}
+        origin = {"strategy": trial.origin.strategy, "acquisition": trial.origin.acquisition}
+        template = create_trial(
+            state=TrialState.RUNNING,
+            params=stored,
+            distributions=self._distributions,
+            user_attrs={_ORIGIN: {**origin, "jitter": trial.origin.jitter}},
+        )
+        self._keys[trial.id] = self._storage.create_new_trial(self._study_id, template_trial=template)
+
+    def finished(self, trial: Trial, outcome: Outcome) -> None:
+        """Write down a value or a failure."""
+        from optuna.trial import TrialState
+
+        key = self._keys[trial.id]
+        if isinstance(outcome.result, Failure):
+            self._storage.set_trial_user_attr(key, _REASON, outcome.result.reason[-_LONGEST:])
+            self._storage.set_trial_state_values(key, TrialState.FAIL)
+        else:
+            self._storage.set_trial_state_values(key, TrialState.COMPLETE, [outcome.result])
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Optuna from announcing what covey does with it."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+def _open(url: str) -> RDBStorage:
+    from optuna.storages import RDBStorage
+    from sqlalchemy.exc import ArgumentError, OperationalError
+
+    try:
+        with _quiet():
+            return RDBStorage(url)
+    except ArgumentError:
+        raise ValueError(
+            f"storage must be like 'sqlite:///study.db' or 'postgresql://...', got {url!r}"
+        ) from None
+    except OperationalError as error:
+        raise CoveyError(f"storage {url!r} cannot be opened: {error.orig}") from None
+    except ImportError as error:
+        raise CoveyError(
+            f"storage {url!r} needs a driver: {error}; pip install 'covey[postgresql]'"
+        ) from None
+
+
+def describe(space: Space) -> dict[str, Any]:
+    """A space as plain data, in the words of study.toml."""
+    return {key: _DESCRIBE[type(dim)](dim) for key, dim in space.dimensions.items()}
+
+
+def _plain(choice: Any) -> Any:
+    """A choice as the database takes it: itself if it is a plain value, else its repr."""
+    return choice if choice is None or isinstance(choice, (str, int, float, bool)) else repr(choice)
+
+
+def _number(dim: Any) -> dict[str, Any]:
+    return {"type": type(dim).__name__.lower(), "low": dim.low, "high": dim.high, "log": dim.log}
+
+
+def _choices(dim: Any) -> dict[str, Any]:
+    return {"type": "categorical", "choices": [_plain(choice) for choice in dim.choices]}
+
+
+_DESCRIBE: dict[type, Callable[[Any], dict[str, Any]]] = {Float: _number, Int: _number, Categorical: _choices}
+
+
+def _distribution(dim: Dimension) -> BaseDistribution:
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    if isinstance(dim, Float):
+        return FloatDistribution(dim.low, dim.high, log=dim.log)
+    if isinstance(dim, Int):
+        return IntDistribution(dim.low, dim.high, log=dim.log)
+    if isinstance(dim, Categorical):
+        return CategoricalDistribution([_plain(choice) for choice in dim.choices])
+    raise TypeError(f"a study stores Float, Int and Categorical, got {dim!r}")
+
+
+def _store(dim: Dimension, value: Any) -> Any:
+    return _plain(value) if isinstance(dim, Categorical) else value
+
+
+def _restore(dim: Dimension, value: Any) -> Any:
+    if isinstance(dim, Categorical):
+        return dim.choices[[_plain(choice) for choice in dim.choices].index(value)]
+    return value
+
+
+def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> list[str]:
+    """What differs between two described spaces, in words."""
+    found = [f"{key!r} is in the study, not in the space given" for key in theirs if key not in ours]
+    found += [f"{key!r} is in the space given, not in the study" for key in ours if key not in theirs]
+    found += [
+        f"{key!r} is {theirs[key]} in the study, {ours[key]} in the space given"
+        for key in ours
+        if key in theirs and theirs[key] != ours[key]
+    ]
+    if not found and list(theirs) != list(ours):
+        found.append(f"the order is {list(theirs)} in the study, {list(ours)} in the space given")
+    return found

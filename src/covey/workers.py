@@ -1,0 +1,160 @@
+"""Who evaluates? Any executor; by default local processes, a pool for each, so that a crash is its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from typing import Any, Protocol
+
+from covey.errors import CoveyError
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+SINGLE_THREADED = dict.fromkeys(_THREADS, "1")
+"""The environment of a local worker: as many workers as cores leave each of them one."""
+
+
+class Workers(Protocol):
+    """What a campaign needs of those who evaluate.
+
+    Attributes:
+        isolated: whether a worker that dies fails only its own evaluation.
+    """
+
+    isolated: bool
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
+        """Run a function."""
+
+    def began(self, future: Future[Any]) -> float | None:
+        """When it began to run, on the monotonic clock; None if it has not."""
+
+    def kill(self, future: Future[Any]) -> None:
+        """Stop it if that can be done."""
+
+    def recover(self, error: BaseException) -> None:
+        """Be ready for work again after a crash; raises if that cannot be done."""
+
+
+class LocalProcesses(Executor):
+    """Local worker processes that can die one at a time.
+
+    Each worker is a loky pool of one process: functions are pickled by value (lambdas and closures
+    work), and a process that dies or is killed takes only its own evaluation along. It is replaced
+    when the next one is submitted.
+
+    Args:
+        count: how many evaluations run at once; processes start when they are first needed.
+    """
+
+    isolated = True
+
+    def __init__(self, count: int) -> None:
+        self._workers = [_Worker() for _ in range(count)]
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a function in the worker that has least to do."""
+        return min(self._workers, key=lambda worker: len(worker.running)).submit(fn, *args, **kwargs)
+
+    def began(self, future: Future[Any]) -> float | None:
+        """When the worker was ready for it: starting a process takes a second and is not its fault."""
+        for worker in self._workers:
+            if future in worker.running:
+                return worker.began(future)
+        return None
+
+    def kill(self, future: Future[Any]) -> None:
+        """Kill the process that runs a function; its future ends with an exception."""
+        for worker in self._workers:
+            if future in worker.running:
+                worker.shutdown(kill=True)
+
+    def recover(self, error: BaseException) -> None:
+        """Nothing to do: dead processes are replaced one by one."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End all processes; those that are busy are killed if ``cancel_futures`` or not ``wait``."""
+        for worker in self._workers:
+            worker.shutdown(kill=cancel_futures or not wait)
+
+
+class _Worker:
+    """One process, replaced after its death."""
+
+    def __init__(self) -> None:
+        self.running: dict[Future[Any], float] = {}
+        self._pool: Any = None
+        self._ready: float | None = None
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self._pool is None:
+            self._start()
+        try:
+            future: Future[Any] = self._pool.submit(fn, *args, **kwargs)
+        except BrokenExecutor:  # died while idle
+            self.shutdown(kill=True)
+            return self.submit(fn, *args, **kwargs)
+        self.running[future] = time.monotonic()
+        future.add_done_callback(self._finished)
+        return future
+
+    def _start(self) -> None:
+        from loky import ProcessPoolExecutor as LokyPool  # starts helper processes of its own
+
+        self._pool, self._ready = LokyPool(max_workers=1, env=SINGLE_THREADED), None
+        self._pool.submit(_import_covey).add_done_callback(self._started)
+
+    def _started(self, _future: Future[Any]) -> None:
+        self._ready = time.monotonic()
+
+    def _finished(self, future: Future[Any]) -> None:
+        self.running.pop(future, None)
+        if not future.cancelled() and isinstance(future.exception(), BrokenExecutor):
+            self._pool = None
+
+    def began(self, future: Future[Any]) -> float | None:
+        return None if self._ready is None else max(self._ready, self.running[future])
+
+    def shutdown(self, kill: bool) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=True, kill_workers=kill)
+
+
+def _import_covey() -> None:
+    """Unpickling this in a new process has imported covey, which is what takes the time."""
+
+
+class Borrowed:
+    """The user's own executor, which stays open; several evaluations may share its fate."""
+
+    isolated = False
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._submitted: dict[Future[Any], float] = {}
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
+        """Run a function."""
+        future = self._executor.submit(fn, *args)
+        self._submitted[future] = time.monotonic()
+        future.add_done_callback(lambda done: self._submitted.pop(done, None))
+        return future
+
+    def began(self, future: Future[Any]) -> float | None:
+        """When it was submitted: no executor tells more."""
+        return self._submitted.get(future)
+
+    def kill(self, future: Future[Any]) -> None:
+        """Take it back if it has not begun; else it is left to itself and its result ignored."""
+        self._submitted.pop(future, None)
+        future.cancel()
+
+    def recover(self, error: BaseException) -> None:
+        """Replace a broken process pool by one made alike."""
+        if not isinstance(self._executor, ProcessPoolExecutor):
+            raise CoveyError(f"the executor broke and cannot be rebuilt: {error}") from error
+        made = vars(self._executor)
+        self._executor.shutdown(wait=False)
+        arguments = (made["_max_workers"], made["_mp_context"], made["_initializer"], made["_initargs"])
+        self._executor = ProcessPoolExecutor(*arguments)
