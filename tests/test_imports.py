@@ -23,7 +23,7 @@ LAYERS = {
     "optimizer": ["trial", "checks", "optimizer"],
     "run": ["evaluate", "workers", "campaign", "result", "study", "progress", "loop"],
     "package": [""],  # covey itself, which names what is public
-    "on top": ["testing", "bench", "bench.functions", "bench.paper"],
+    "on top": ["testing", "bench", "bench.functions", "bench.paper", "integrations", "integrations.ray"],
 }
 RANK = {name: rank for rank, name in enumerate(name for layer in LAYERS.values() for name in layer)}
 
