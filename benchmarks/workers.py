@@ -133,9 +133,8 @@ def main() -> None:
                 wall = np.mean([run["times"][-1] for run in runs])
                 regret = np.mean([run["best"][-1] for run in runs]) - PROBLEM.minimum
                 how = "asynchronous" if asynchronous else "batches"
-                print(
-                    f"{workers} workers, {how}: {count} evaluations in {wall:.1f} virtual s, regret {regret:.4f}"
-                )
+                done = f"{count} evaluations in {wall:.1f} virtual s, regret {regret:.4f}"
+                print(f"{workers} workers, {how}: {done}", flush=True)
     header = {name: version(name) for name in ("covey", "numpy", "scipy", "loky")}
     RESULTS.mkdir(exist_ok=True)
     out = RESULTS / f"workers-{options.mode}.json"

@@ -53,6 +53,10 @@ class _Cluster:
     def url(self, database):
         return f"postgresql://{self.owner}@127.0.0.1:{self.port}/{database}"
 
+    def sqlalchemy_url(self, database):
+        """With the driver named: SQLAlchemy 2.1 takes another one by default than 2.0."""
+        return self.url(database).replace("postgresql:", "postgresql+psycopg2:")
+
     def create(self, database):
         import psycopg2
 
@@ -84,7 +88,7 @@ def postgres(postgres_server):
     """The URL of a fresh, empty PostgreSQL database."""
     database = f"covey_{uuid.uuid4().hex[:12]}"
     postgres_server.create(database)
-    return postgres_server.url(database)
+    return postgres_server.sqlalchemy_url(database)
 
 
 @pytest.fixture

@@ -224,7 +224,7 @@ def test_an_unknown_acquisition_is_refused_with_the_known_ones(wrong):
     [lambda m, s, b, j: m.mean(axis=0), lambda m, s, b, j: 1.0, lambda m, s, b, j: (m - b)[:, :1]],
 )
 def test_a_function_of_the_wrong_shape_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"must return an array of shape \(thetas, points\)"):
+    with pytest.raises(ValueError, match=r"arrays of shape \(thetas, points\)"):
         resolve_acquisition(wrong)
 
 

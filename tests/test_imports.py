@@ -16,7 +16,7 @@ LAYERS = {
     "words": ["arrays", "errors"],
     "acquisition": ["distributions", "acquisition"],
     "space": ["space", "features", "design", "search"],
-    "machine": ["parallel", "lapack", "kernels"],
+    "machine": ["parallel", "compiled", "lapack", "kernels"],
     "model": ["outputs", "priors", "gp", "density", "laplace", "posterior", "paths", "penalty"],
     "maximise": ["surface", "maximise"],
     "strategy": ["strategy", "sources", "batch"],
@@ -24,6 +24,19 @@ LAYERS = {
     "run": ["evaluate", "workers", "campaign", "result", "study", "progress", "loop"],
     "package": [""],  # covey itself, which names what is public
     "on top": ["testing", "bench", "bench.functions", "bench.paper", "integrations", "integrations.ray"],
+    "command line": [
+        "cli",
+        "cli.document",
+        "cli.program",
+        "cli.keys",
+        "cli.config",
+        "cli.table",
+        "cli.lab",
+        "cli.tune",
+        "cli.show",
+        "cli.template",
+        "cli.app",
+    ],
 }
 RANK = {name: rank for rank, name in enumerate(name for layer in LAYERS.values() for name in layer)}
 

@@ -6,6 +6,7 @@ from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
+from covey import posterior
 from covey.density import (
     BOUND,
     Data,
@@ -316,3 +317,16 @@ def test_walkers_that_new_data_rule_out_are_dropped_and_no_few_take_over():
     assert len(np.unique(_resample(log_weights, np.random.default_rng(22)))) > 64 / 6
     everyone_out = np.full(64, -np.inf)
     np.testing.assert_array_equal(_resample(everyone_out, np.random.default_rng(23)), np.arange(64))
+
+
+@pytest.mark.parametrize("parameters", [9, 20])
+def test_the_moves_leave_a_normal_distribution_as_it_is(parameters, monkeypatch):
+    # An oracle for the sampler alone: walkers that begin in the target must stay in it.
+    monkeypatch.setattr(posterior, "log_posterior", lambda _data, at: -0.5 * (at**2).sum(axis=1))
+    rng = np.random.default_rng(0)
+    data = Data(np.zeros((1, 1)), np.zeros(1), np.zeros(1, dtype=np.intp), None, resolve_prior("default", 1))
+    start = rng.normal(size=(128, parameters))
+    ensemble = posterior.Ensemble(start, -0.5 * (start**2).sum(axis=1), 1)
+    chain, _, acceptance = posterior._move(data, ensemble, 1500, rng)
+    assert chain[200:].std() == pytest.approx(1.0, abs=0.03)
+    assert 0.1 < acceptance < 0.6

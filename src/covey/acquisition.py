@@ -202,12 +202,19 @@ def _checked(acquisition: Acquisition) -> Acquisition:
     """Try a user's function once, so that a wrong one is refused before any experiment."""
     if acquisition.scale not in ("real", "positive", "log"):
         raise ValueError(f"scale must be 'real', 'positive' or 'log', got {acquisition.scale!r}")
-    mean = np.array([[-0.5, 0.0, 0.5], [0.1, 0.2, 0.3]])
-    best = np.array([[-0.4], [0.0]])
-    value = np.asarray(acquisition.value(mean, np.full((2, 3), 0.5), best, 0.1))
-    if value.shape != mean.shape:
+    mean, best = np.array([[-0.5, 0.0, 0.5], [0.1, 0.2, 0.3]]), np.array([[-0.4], [0.0]])
+    arguments = (mean, np.full((2, 3), 0.5), best, 0.1)
+    try:
+        parts = [acquisition.value(*arguments), *acquisition.slopes(*arguments)]
+    except Exception as error:
         raise ValueError(
-            f"acquisition {acquisition.name!r} must return an array of shape (thetas, points): "
-            f"given {mean.shape} it returned {value.shape}"
-        )
+            f"acquisition {acquisition.name!r} must be a function of arrays (mean, std, best, jitter); "
+            f"tried on arrays of shape {mean.shape} it raised {type(error).__name__}: {error}"
+        ) from error
+    for part in parts:
+        if not isinstance(part, np.ndarray) or part.shape != mean.shape or np.isnan(part).any():
+            raise ValueError(
+                f"acquisition {acquisition.name!r} and its partials must return arrays of shape (thetas, "
+                f"points) without NaN: given {mean.shape} one returned {part!r:.100}"
+            )
     return acquisition

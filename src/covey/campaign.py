@@ -10,7 +10,14 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -100,6 +107,7 @@ class Campaign:
     _best: Trial | None = None
     _choice: Future[list[Trial]] | None = None
     _exhausted: bool = False
+    _alone: bool = False
     _began: float = field(default_factory=time.monotonic)
 
     def run(self) -> str:
@@ -113,6 +121,8 @@ class Campaign:
                     self._collect()
             except KeyboardInterrupt:
                 self.stopped = "interrupted"
+        if self._choice is not None and self._choice.exception() is None:
+            self.store.extend(self._choice.result())  # chosen, but never handed out
         self._tell()
         return self.stopped or "done"
 
@@ -195,16 +205,23 @@ class Campaign:
         """Hand points to free workers; after a crash suspects go first, each alone."""
         if self.suspects:
             if not self.flights:
+                self._alone = True
                 self._submit(self.suspects.popleft())
             return
-        while self.store and len(self.flights) < self.batch_size and self._room() > 0:
+        while self.store and not self.suspects and len(self.flights) < self.batch_size and self._room() > 0:
             trial = self.store.popleft()
             self.journal.started(trial)
             self._submit(trial)
 
     def _submit(self, trial: Trial) -> None:
-        future = self.workers.submit(evaluate, self.objective, trial.params)
-        self.flights[future] = Flight(trial, time.monotonic())
+        try:
+            future = self.workers.submit(evaluate, self.objective, trial.params)
+        except BrokenExecutor as error:  # it broke since the last look
+            if not self.flights:
+                self.workers.recover(error)
+            self.suspects.append(trial)
+        else:
+            self.flights[future] = Flight(trial, time.monotonic())
 
     def _wait(self) -> None:
         """Sleep until something happens or is due."""
@@ -227,7 +244,8 @@ class Campaign:
             self._exhausted = not chosen
         broken: list[tuple[Flight, BaseException]] = []
         for future in [future for future in self.flights if future.done()]:
-            flight, error = self.flights.pop(future), future.exception()
+            flight = self.flights.pop(future)
+            error = CancelledError("it was cancelled") if future.cancelled() else future.exception()
             if error is None:
                 self._take(flight, future.result())
             elif isinstance(error, BrokenExecutor) and not self.workers.isolated:
@@ -248,10 +266,11 @@ class Campaign:
             else:
                 broken.append((flight, error))
         self.workers.recover(broken[0][1])
-        if len(broken) == 1:
+        if len(broken) == 1 and (self._alone or not self.suspects):
             self._take(broken[0][0], _lost(broken[0][1], broken[0][0]))
         else:
-            self.suspects.extend(sorted((flight.trial for flight, _ in broken), key=lambda t: t.id))
+            self.suspects.extend(flight.trial for flight, _ in broken)
+        self._alone = False
 
     def _time_out(self) -> None:
         limit = self.budget.timeout

@@ -73,13 +73,15 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
+def _is_trial(given: Any) -> bool:
+    return isinstance(given, Trial) or (isinstance(given, (int, np.integer)) and not isinstance(given, bool))
+
+
 def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | Failure]]:
     """Trials and as many results, of one trial and a value or of several and their values."""
-    if isinstance(trial, Trial) or is_whole(trial, 0):
+    if _is_trial(trial):
         return [trial], [as_result(value)]
-    if not isinstance(trial, (list, tuple)) or not all(
-        isinstance(one, Trial) or is_whole(one, 0) for one in trial
-    ):
+    if not isinstance(trial, (list, tuple)) or not all(_is_trial(one) for one in trial):
         raise TypeError(f"tell: give a covey.Trial, its id, or a list of them, got {trial!r}")
     if isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__len__"):
         raise TypeError(f"tell: several trials need a list of values, got {value!r}")
@@ -94,6 +96,8 @@ def as_result(value: Any) -> float | Failure:
         return value
     if value is None or isinstance(value, _NOT_NUMBERS):
         raise TypeError(f"a value must be a number or a covey.Failure, got {value!r}")
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.item()
     try:
         number = float(value)
     except OverflowError:

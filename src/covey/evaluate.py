@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 from covey.checks import as_result
 from covey.trial import Failure
 
-Objective: TypeAlias = Callable[[dict[str, Any]], float]
-"""A black box: a configuration in, a number out."""
+Objective: TypeAlias = Callable[[dict[str, Any]], float | Failure]
+"""A black box: a configuration in, a number out, or a Failure."""
 
 
 @dataclass(frozen=True)
@@ -46,3 +46,5 @@ def _understood(value: Any) -> float | Failure:
         return as_result(value)
     except TypeError:
         return Failure(f"the objective returned {value!r:.200}, which is not a number")
+    except Exception:  # a value that breaks when it is looked at
+        return Failure(traceback.format_exc().rstrip())

@@ -23,12 +23,14 @@ class Features:
     Attributes:
         owner: the dimension that each feature belongs to (D,).
         widths: the number of features of each dimension.
+        positions: of each dimension's levels, for those that are one-hot; else None.
         continuous: the columns of the cube that are continua.
         sources: the feature of each continuous column.
     """
 
     owner: NDArray[np.intp]
     widths: tuple[int, ...]
+    positions: tuple[Array | None, ...]
     continuous: NDArray[np.intp]
     sources: NDArray[np.intp]
 
@@ -37,21 +39,24 @@ class Features:
         dims = list(space.dimensions.values())
         widths = tuple(1 if d.ordered or (d.levels or 1) <= 2 else int(d.levels or 1) for d in dims)
         owner = np.repeat(np.arange(len(dims)), widths)
+        positions = tuple(
+            dim.position(np.arange(width, dtype=float)) if width > 1 else None
+            for dim, width in zip(dims, widths, strict=True)
+        )
         continuous = np.array([k for k, d in enumerate(dims) if d.levels is None], dtype=np.intp)
-        return Features(owner, widths, continuous, np.searchsorted(owner, continuous))
+        return Features(owner, widths, positions, continuous, np.searchsorted(owner, continuous))
 
     def embed(self, rows: Array) -> Array:
         """Features (m, D) of rows (m, d)."""
         if len(self.owner) == len(self.widths):
             return np.ascontiguousarray(rows, dtype=float)
         parts = []
-        for column, width in zip(rows.T, self.widths, strict=True):
-            if width == 1:
+        for column, levels in zip(rows.T, self.positions, strict=True):
+            if levels is None:
                 parts.append(column[:, None])
             else:
-                hot = np.zeros((len(rows), width))
-                hot[np.arange(len(rows)), np.rint(column * (width - 1)).astype(np.intp)] = math.sqrt(0.5)
-                parts.append(hot)
+                hot = np.isclose(column[:, None], levels, rtol=0, atol=1e-12)
+                parts.append(math.sqrt(0.5) * hot)
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
     def pull_back(self, gradient: Array) -> Array:

@@ -151,10 +151,8 @@ class GPStack:
         within = np.empty((count, k, k))
         kernels.covariances(np.ascontiguousarray(points.T), points, self._weights, t.variance, within)
         kernels.solve(self.chol, across, False)
-        corner = _cholesky(
-            within - across @ across.transpose(0, 2, 1) + t.noise[:, None, None] * np.eye(k),
-            kernels.JITTER * t.variance,
-        )
+        rest = within - across @ across.transpose(0, 2, 1)
+        corner = _cholesky(rest + self.diagonal[:, None, None] * np.eye(k), kernels.JITTER * t.variance)
         chol = np.zeros((count, n + k, n + k))
         chol[:, :n, :n] = self.chol
         chol[:, :n, n:] = across.transpose(0, 2, 1)
@@ -217,7 +215,7 @@ def _alpha(chol: Array, white: Array) -> Array:
 def _cholesky(matrices: Array, jitter: Array) -> Array:
     """Lower factors (S, k, k); the diagonal grows tenfold until all exist."""
     eye = np.eye(matrices.shape[-1])
-    for grow in 10.0 ** np.arange(12):
+    for grow in (0.0, *10.0 ** np.arange(12)):
         try:
             return np.linalg.cholesky(matrices + grow * jitter[:, None, None] * eye)
         except np.linalg.LinAlgError:

@@ -10,8 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 from numba import types
 from numba.extending import get_cython_function_address
+
+from covey.compiled import compiled
 
 _CHAR = types.CPointer(types.uint8)
 _INT = types.CPointer(types.int32)
@@ -35,3 +38,56 @@ dtrsv = _routine("dtrsv", "blas", _CHAR, _CHAR, _CHAR, _INT, _REAL, _INT, _REAL,
 
 dtrsm = _routine("dtrsm", "blas", _CHAR, _CHAR, _CHAR, _CHAR, _INT, _INT, _REAL, _REAL, _INT, _REAL, _INT)
 """Many triangular solves in place: (side, uplo, trans, diag, n, m, alpha, a, lda, b, ldb)."""
+
+
+@compiled
+def solve_vector(chol: Any, vector: Any, transpose: bool) -> None:
+    """Vector <- L^-1 vector, or L^-T vector, in place."""
+    lower = np.array([76], dtype=np.uint8)
+    plain = np.array([78], dtype=np.uint8)
+    trans = np.array([84 if transpose else 78], dtype=np.uint8)
+    size = np.array([chol.shape[0]], dtype=np.int32)
+    one = np.ones(1, dtype=np.int32)
+    dtrsv(
+        lower.ctypes,
+        trans.ctypes,
+        plain.ctypes,
+        size.ctypes,
+        chol.ctypes,
+        size.ctypes,
+        vector.ctypes,
+        one.ctypes,
+    )
+
+
+@compiled
+def solve_rows(chol: Any, rows: Any, transpose: bool) -> None:
+    """Each row b of rows (m, n) <- L^-1 b, or L^-T b, in place."""
+    left = np.array([76], dtype=np.uint8)
+    plain = np.array([78], dtype=np.uint8)
+    trans = np.array([84 if transpose else 78], dtype=np.uint8)
+    size = np.array([rows.shape[1]], dtype=np.int32)
+    count = np.array([rows.shape[0]], dtype=np.int32)
+    one = np.ones(1)
+    dtrsm(
+        left.ctypes,
+        left.ctypes,
+        trans.ctypes,
+        plain.ctypes,
+        size.ctypes,
+        count.ctypes,
+        one.ctypes,
+        chol.ctypes,
+        size.ctypes,
+        rows.ctypes,
+        size.ctypes,
+    )
+
+
+@compiled
+def inverse(chol: Any) -> None:
+    """The factor's triangle <- the same triangle of the inverse of the matrix."""
+    lower = np.array([76], dtype=np.uint8)
+    size = np.array([chol.shape[0]], dtype=np.int32)
+    info = np.zeros(1, dtype=np.int32)
+    dpotri(lower.ctypes, size.ctypes, chol.ctypes, size.ctypes, info.ctypes)

@@ -1,8 +1,9 @@
 """Where do walkers start when nothing is known? Near the modes of p(theta | data), as wide as those are.
 
 A few modes are found from the best of many candidates, on a part of the data when there is much of it, and
-refined on the whole. The mixture of the Gaussians that fit them (Laplace's approximation) is a proposal:
-its draws come with its log-density, so that they can be weighed against the posterior itself.
+refined on the whole. The mixture of Student t distributions that fit them (Laplace's approximation, with
+heavier tails) is a proposal: its draws come with its log-density, so that they can be weighed against the
+posterior itself.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _PART = 100
 _LEAST_CURVATURE = 0.1
 """No direction is taken to be wider than this allows: a prior's flat tail has no curvature at all."""
 
-_INFLATION = 1.2
+_INFLATION = 1.1
+_FREEDOM = 5.0
+"""Degrees of freedom: a proposal needs heavier tails than its target."""
+
 _WALL = 100.0
 """Outside the prior's support: high, but not so high that a line search gives up after one touch."""
 
@@ -57,12 +61,14 @@ def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generat
         climbs.append(_climb(data, modes[0], 15))
         modes = climbs[-1][0][None]
     roots = [_root(data, mode) for mode in modes]
-    chosen = rng.integers(len(modes), size=size)
-    noise = rng.normal(size=(size, data.parameters))
+    shares = _shares(data, modes, roots)
+    chosen = rng.choice(len(modes), size=size, p=shares)
+    tail = np.sqrt(_FREEDOM / rng.chisquare(_FREEDOM, size=(size, 1)))
+    noise = rng.normal(size=(size, data.parameters)) * tail
     drawn = np.stack([modes[k] + roots[k] @ z for k, z in zip(chosen, noise, strict=True)])
     drawn = np.clip(drawn, -BOUND + 1, BOUND - 1)
     evaluations = len(candidates) + sum(count for _, count in climbs) + 2 * modes.size
-    return Approximation(drawn, _log_mixture(drawn, modes, roots), evaluations)
+    return Approximation(drawn, _log_mixture(drawn, modes, roots, shares), evaluations)
 
 
 def _climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
@@ -106,10 +112,18 @@ def _root(data: Data, mode: Array) -> Array:
     return np.asarray(_INFLATION * vectors / np.sqrt(np.maximum(values, _LEAST_CURVATURE)))
 
 
-def _log_mixture(drawn: Array, modes: Array, roots: list[Array]) -> Array:
-    """Log-density (size,) of the equal mixture of normals, up to a constant."""
+def _shares(data: Data, modes: Array, roots: list[Array]) -> Array:
+    """How much of the posterior each mode holds by its height and width; a fifth is shared equally."""
+    evidence = log_posterior(data, modes) + np.array([np.linalg.slogdet(root)[1] for root in roots])
+    weights = np.exp(evidence - evidence.max())
+    return np.asarray(0.8 * weights / weights.sum() + 0.2 / len(modes))
+
+
+def _log_mixture(drawn: Array, modes: Array, roots: list[Array], shares: Array) -> Array:
+    """Log-density (size,) of the mixture of Student t distributions, up to a constant."""
     logs: list[NDArray[np.float64]] = []
-    for mode, root in zip(modes, roots, strict=True):
+    for mode, root, share in zip(modes, roots, shares, strict=True):
         z = np.linalg.solve(root, (drawn - mode).T)
-        logs.append(-0.5 * (z**2).sum(axis=0) - np.linalg.slogdet(root)[1])
+        kernel = -0.5 * (_FREEDOM + len(z)) * np.log1p((z**2).sum(axis=0) / _FREEDOM)
+        logs.append(np.log(share) + kernel - np.linalg.slogdet(root)[1])
     return np.asarray(np.logaddexp.reduce(np.stack(logs), axis=0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,15 +11,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from covey.campaign import Budget, Callback, Campaign
-from covey.checks import is_whole
+from covey.checks import as_result, is_whole
 from covey.errors import CoveyError
 from covey.evaluate import Objective, Outcome
 from covey.optimizer import Optimizer
 from covey.progress import Display
 from covey.result import Result
 from covey.space import Space
-from covey.study import Study
-from covey.trial import State, Trial
+from covey.study import Study, masked
+from covey.trial import Failure, Trial
 from covey.workers import Borrowed, LocalProcesses, Workers
 
 
@@ -80,13 +81,19 @@ def minimize(
     _check_positive(batch_size=batch_size, iterations=iterations, evaluations=evaluations)
     _check_positive(max_failures=max_failures)
     _check_seconds(seconds=seconds, timeout=timeout)
-    wanted = evaluations if iterations is None else batch_size * iterations
+    _check_others(target, executor, callbacks, storage, name)
+    counts = [evaluations, None if iterations is None else batch_size * iterations]
+    wanted = min((count for count in counts if count is not None), default=None)
     if wanted is None and seconds is None and target is None:
         raise ValueError("minimize: give a budget: iterations, evaluations, seconds or target")
     began = time.monotonic()
     optimizer = Optimizer(space, **settings)
-    study = None if storage is None else Study(storage, name, space)
-    with _workers(executor, batch_size) as pool, Display(wanted, progress) as display:
+    known = _known_points(space, x0, y0)
+    with (
+        _opened(storage, name, space) as study,
+        _workers(executor, batch_size) as pool,
+        Display(wanted, progress) as display,
+    ):
         campaign = Campaign(
             objective,
             optimizer,
@@ -96,18 +103,19 @@ def minimize(
             asynchronous,
             callbacks=(*callbacks, display.heard),
         )
-        if study is not None:
-            campaign.journal = study
-            _resume(campaign, study)
-        if not campaign.optimizer.trials:
-            _begin_with(campaign, x0, y0)
+        for params, value in known:
+            campaign.know(optimizer.include(params), value)
+        recorded = [] if study is None else _resume(campaign, study)
+        if y0 is None:
+            campaign.store.extend(optimizer.include(params) for params in x0 if dict(params) not in recorded)
         display.watch(campaign)
         try:
             stopped = campaign.run()
         finally:
             display.close()
     if stopped == "interrupted" and storage is not None:
-        print(f"interrupted: run the same call again to go on with study {name!r} in {storage}")
+        hint = "interrupted: run the same call again to go on with study %r in %s"
+        logging.getLogger("covey.minimize").warning(hint, name, masked(storage))
     result = Result(
         _started(campaign),
         stopped,
@@ -115,9 +123,10 @@ def minimize(
         campaign.seconds_choosing,
         {index: outcome.seconds for index, outcome in campaign.outcomes.items()},
     )
-    if max_failures is not None and _failures(result) >= max_failures:
-        last = next(t for t in reversed(result.trials) if t.state is State.FAILED)
-        raise TooManyFailures(_failures(result), last, result)
+    failed = [index for index, outcome in campaign.outcomes.items() if isinstance(outcome.result, Failure)]
+    if max_failures is not None and len(failed) >= max_failures:
+        last = next(trial for trial in result.trials if trial.id == failed[-1])
+        raise TooManyFailures(len(failed), last, result)
     return result
 
 
@@ -148,6 +157,20 @@ def _check_seconds(**values: Any) -> None:
             raise ValueError(f"minimize: {name} must be a positive number of seconds, got {value!r}")
 
 
+def _check_others(target: Any, executor: Any, callbacks: Any, storage: Any, name: Any) -> None:
+    number = isinstance(target, (int, float)) and not isinstance(target, bool) and math.isfinite(target)
+    if target is not None and not number:
+        raise ValueError(f"minimize: target must be a finite number, got {target!r}")
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"minimize: executor must be a concurrent.futures.Executor, got {executor!r}")
+    if not isinstance(callbacks, Sequence) or not all(callable(one) for one in callbacks):
+        raise TypeError(f"minimize: callbacks must be a list of functions, got {callbacks!r}")
+    if storage is not None and not isinstance(storage, str):
+        raise TypeError(f"minimize: storage must be a URL such as 'sqlite:///study.db', got {storage!r}")
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"minimize: name must be a non-empty string, got {name!r}")
+
+
 @contextmanager
 def _workers(executor: Executor | None, count: int) -> Iterator[Workers]:
     """The user's executor, left open; or local processes, ended at the end."""
@@ -161,22 +184,40 @@ def _workers(executor: Executor | None, count: int) -> Iterator[Workers]:
         local.shutdown(cancel_futures=True)
 
 
-def _begin_with(campaign: Campaign, x0: Sequence[Mapping[str, Any]], y0: Sequence[float] | None) -> None:
-    """The user's own points: recorded if their values are known, else evaluated first."""
-    if y0 is not None and len(y0) != len(x0):
+@contextmanager
+def _opened(storage: str | None, name: str, space: Space) -> Iterator[Study | None]:
+    """The study, if there is to be one; its connections are closed at the end."""
+    if storage is None:
+        yield None
+        return
+    study = Study(storage, name, space)
+    try:
+        yield study
+    finally:
+        study.close()
+
+
+def _known_points(
+    space: Space, x0: Sequence[Mapping[str, Any]], y0: Sequence[float] | None
+) -> list[tuple[Mapping[str, Any], float | Failure]]:
+    """Checks the user's own points; those whose values are known, with them."""
+    for params in x0:
+        space.encode(params)
+    if y0 is None:
+        return []
+    if len(y0) != len(x0):
         raise ValueError(f"minimize: {len(x0)} points in x0 need as many values in y0, got {len(y0)}")
-    for k, params in enumerate(x0):
-        trial = campaign.optimizer.include(params)
-        if y0 is None:
-            campaign.store.append(trial)
-        else:
-            campaign.know(trial, y0[k])
+    return [(params, as_result(value)) for params, value in zip(x0, y0, strict=True)]
 
 
-def _resume(campaign: Campaign, study: Study) -> None:
-    """Go on where a study is: finished trials are told, those that were in flight run again first."""
-    finished = []
-    for row in study.recorded():
+def _resume(campaign: Campaign, study: Study) -> list[dict[str, Any]]:
+    """Go on where a study is: finished trials are told, those that were in flight run again first.
+
+    Returns the configurations that the study has.
+    """
+    campaign.journal = study
+    rows, finished = study.recorded(), []
+    for row in rows:
         trial = campaign.optimizer.include(row.params)
         study.adopt(trial.id, row.key)
         if row.result is None:
@@ -185,13 +226,10 @@ def _resume(campaign: Campaign, study: Study) -> None:
             finished.append((row.finished if campaign.asynchronous else trial.id, trial, row.result))
     for _, trial, result in sorted(finished, key=lambda item: item[0]):
         campaign.recall(trial, Outcome(result, 0.0))
+    return [row.params for row in rows]
 
 
 def _started(campaign: Campaign) -> list[Trial]:
     """The optimizer's trials, without suggestions that were never handed out."""
     waiting = {trial.id for trial in campaign.store}
     return [trial for trial in campaign.optimizer.trials if trial.id not in waiting]
-
-
-def _failures(result: Result) -> int:
-    return sum(trial.state is State.FAILED for trial in result.trials)

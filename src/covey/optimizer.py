@@ -88,8 +88,9 @@ class Optimizer:
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            return {name: part for name, part in self.__dict__.items() if name != "_lock"}
+        with self._lock:  # lists are copied: pickling goes on after the lock is given back
+            parts = {name: part for name, part in self.__dict__.items() if name != "_lock"}
+            return {name: list(part) if isinstance(part, list) else part for name, part in parts.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -137,11 +138,21 @@ class Optimizer:
                 raise SpaceExhausted(f"all {size} configurations of the space have been asked for")
             # Another generator for each ask, and the same one when trials come back from a study.
             rng = np.random.default_rng([self.seed, 1, len(self._trials)])
-            chosen = self._choose_initial(self._initial_share(int(n)), rng)
-            if len(chosen) < n and self._told:
-                chosen += self._choose_by_model(int(n) - len(chosen), [row for row, _ in chosen], rng)
+            rows = self._choose_initial(self._initial_share(int(n)), rng)
+            chosen = [(row, Origin("initial")) for row in rows]
+            batch = None
+            if len(rows) < n and self._told:
+                with announce_compilation():
+                    batch = choose_batch(self._task(rows), int(n) - len(rows), self._ensemble, rng)
+                chosen += [(choice.row, self._origin(choice)) for choice in batch.choices]
+            first = len(self._trials)
+            trials = [self._trial(first + k, row, origin) for k, (row, origin) in enumerate(chosen)]
             # Nothing changed until here: an interrupted ask leaves no trace.
-            return [self._append(row, origin).copy() for row, origin in chosen]
+            if batch is not None:
+                self._ensemble, self._diagnostics = batch.ensemble, batch.diagnostics
+            self._rows += [row for row, _ in chosen]
+            self._trials += trials
+            return [trial.copy() for trial in trials]
 
     def tell(
         self,
@@ -169,14 +180,15 @@ class Optimizer:
         """A configuration of the user's own as a trial: pending until it is told."""
         row = self.space.encode(params)
         with self._lock:
-            trial = self._append(row, Origin("given"))
+            trial = self._trial(len(self._trials), row, Origin("given"))
             # What was given, to the last bit; a row may come back as its neighbour.
             exact = {
                 name: float(params[name]) if dimension.levels is None else trial.params[name]
                 for name, dimension in self.space.dimensions.items()
             }
-            self._trials[trial.id] = replace(trial, params=exact)
-            return self._trials[trial.id].copy()
+            self._rows.append(row)
+            self._trials.append(replace(trial, params=exact))
+            return self._trials[-1].copy()
 
     def add(self, params: Mapping[str, Any], value: float | Failure) -> Trial:
         """Record a configuration that was evaluated elsewhere."""
@@ -191,7 +203,7 @@ class Optimizer:
         left = max(self.n_initial - len(self._trials), 0)
         return min(n, left) if self._told else n
 
-    def _choose_initial(self, n: int, rng: np.random.Generator) -> list[tuple[Array, Origin]]:
+    def _choose_initial(self, n: int, rng: np.random.Generator) -> list[Array]:
         """Points of the initial design; another at random in place of one that was tried."""
         first = len(self._rows)
         wanted = initial_rows(self.space, self.initial, self.seed, first, n)
@@ -203,16 +215,7 @@ class Optimizer:
                 break
             if not search.is_new(rows[k]):
                 rows[k] = search.any_new(rng)
-        return [(row, Origin("initial")) for row in rows[first:]]
-
-    def _choose_by_model(
-        self, n: int, chosen: list[Array], rng: np.random.Generator
-    ) -> list[tuple[Array, Origin]]:
-        """Points that the strategy chooses, beside those chosen already."""
-        with announce_compilation():
-            batch = choose_batch(self._task(chosen), n, self._ensemble, rng)
-        self._ensemble, self._diagnostics = batch.ensemble, batch.diagnostics
-        return [(choice.row, self._origin(choice)) for choice in batch.choices]
+        return list(rows[first:])
 
     def _task(self, chosen: list[Array]) -> Task:
         observed = self._stacked([self._rows[k] for k in self._told])
@@ -245,11 +248,8 @@ class Optimizer:
             {part: float(np.median(getattr(t, part))) for part in ("variance", "mean", "noise")},
         )
 
-    def _append(self, row: Array, origin: Origin) -> Trial:
-        trial = Trial(len(self._trials), self.space.decode(row), origin=origin)
-        self._trials.append(trial)
-        self._rows.append(row)
-        return trial
+    def _trial(self, index: int, row: Array, origin: Origin) -> Trial:
+        return Trial(index, self.space.decode(row), origin=origin)
 
     def _known(self, trial: Trial | int) -> int:
         """The id of a trial that waits for its value."""

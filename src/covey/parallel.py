@@ -20,6 +20,16 @@ from threadpoolctl import ThreadpoolController
 _turn = threading.RLock()
 
 
+def _forget() -> None:
+    """In a forked child: no thread is left that could hold a turn or run a slice."""
+    global _turn
+    _turn = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def cores() -> int:
     """The cores this process may use; ``OMP_NUM_THREADS`` lowers it, as it does for other libraries."""
     try:

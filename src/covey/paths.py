@@ -75,7 +75,7 @@ def draw_paths(stack: GPStack, rng: np.random.Generator) -> PathStack:
     frequencies = rng.normal(size=(count, features, FREQUENCIES)) * tail / t.length_scale[..., None]
     weights = rng.normal(size=(2, count, FREQUENCIES)) * np.sqrt(t.variance / FREQUENCIES)[:, None]
     prior = _features(stack.x.T @ frequencies, weights[0], weights[1])
-    noise = rng.normal(size=(count, n)) * np.sqrt(t.noise + kernels.JITTER * t.variance)[:, None]
+    noise = rng.normal(size=(count, n)) * np.sqrt(stack.diagonal)[:, None]
     drawn = np.ascontiguousarray(prior + noise)
     kernels.solve(stack.chol, drawn[:, None, :], False)
     kernels.solve(stack.chol, drawn[:, None, :], True)

@@ -20,13 +20,12 @@ from covey.laplace import approximate
 WALKERS = 64
 """At least; an ensemble also needs twice as many walkers as there are parameters."""
 
-SPACING = 3
-"""Steps between two looks at the ensemble; each look yields one theta per walker."""
-
 _BURN_IN = 40
 """Steps that would forget a start with nothing in common; growing data take their share of it."""
 
-_BURN_IN_FROM_MODES = 4
+_AFFORDABLE = 2000
+"""Steps times observations that are never worth saving: a step costs little where data are few."""
+
 _TOO_NEW = 0.2
 """The share of new data beyond which old walkers only tell where to look for the modes."""
 
@@ -94,21 +93,22 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
     Args:
         data: at least one observation.
         start: the ensemble of an earlier run on a part of the same data, if there is one.
-        count: draws wanted; each look at the ensemble, ``SPACING`` steps apart, gives one per walker.
+        count: draws wanted; each look at the ensemble, some steps apart, gives one per walker.
         rng: source of all randomness.
     """
     new = 1.0 if start is None else 1 - start.observations / len(data.y)
     extra = 0
     if start is None or new > _TOO_NEW:
         start, extra = _near_modes(data, start, rng)
-        burn_in = _BURN_IN_FROM_MODES
-    else:
-        burn_in = max(0, math.ceil(_BURN_IN * new))
+        new = 0.0
+    affordable = _AFFORDABLE // len(data.y)
+    burn_in = max(math.ceil(_BURN_IN * new), min(max(affordable, 4), 30) if extra else 0)
+    spacing = min(max(affordable // 3, 3), 10)
     walkers = len(start.position)
     looks = -(-count // walkers)
-    steps = burn_in + looks * SPACING
+    steps = burn_in + looks * spacing
     chain, ensemble, acceptance = _move(data, _weigh(data, start, rng), steps, rng)
-    drawn = chain[::-1][: looks * SPACING : SPACING].reshape(-1, data.parameters)
+    drawn = chain[::-1][: looks * spacing : spacing].reshape(-1, data.parameters)
     return Sample(
         data.thetas(rng.permutation(drawn)),
         ensemble,
@@ -149,7 +149,13 @@ def _move(data: Data, start: Ensemble, steps: int, rng: np.random.Generator) -> 
         *start.position.shape,
         lambda position: log_posterior(data, position),
         vectorize=True,
-        moves=[(emcee.moves.DEMove(), 0.8), (emcee.moves.DESnookerMove(), 0.2)],
+        # The paper's stretch, differences of two walkers, and now and then a leap to another mode.
+        # Not emcee's snooker move: on a normal in 9 dimensions it alone gives a variance of 0.6.
+        moves=[
+            (emcee.moves.StretchMove(), 0.3),
+            (emcee.moves.DEMove(), 0.6),
+            (emcee.moves.DEMove(gamma0=1.0), 0.1),
+        ],
     )
     sampler.random_state = np.random.RandomState(rng.integers(2**32)).get_state()
     state = emcee.State(start.position, log_prob=start.log_density, copy=True)

@@ -28,9 +28,15 @@ class Prior:
     mean: Distribution
     noise: Distribution
 
+    def __post_init__(self) -> None:
+        for part in ("length_scale", "variance", "mean", "noise"):
+            given = getattr(self, part)
+            if not (hasattr(given, "log_density") and hasattr(given, "draw")):
+                raise TypeError(f"Prior: {part} must be a distribution such as covey.Gamma, got {given!r}")
 
-NOISE = LogNormal(math.log(1e-6), 3.0)
-"""A millionth of the variance of the outputs, give or take three powers of e."""
+
+NOISE = LogNormal(math.log(1e-5), 4.0)
+"""A hundred-thousandth of the variance of the outputs, give or take four powers of e."""
 
 
 def _default(dimensions: int) -> Prior:

@@ -49,6 +49,10 @@ class Dimension(Protocol):
         """The value at a position."""
 
 
+_MEMBERS = ("levels", "ordered", "spread", "position", "level", "encode", "decode")
+"""What a dimension must have."""
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
@@ -209,6 +213,8 @@ class Categorical:
                 hash(choice)
             except TypeError:  # a tuple is Hashable whatever it holds
                 raise ValueError(f"Categorical: choices must be hashable, got {choice!r}") from None
+            if choice != choice:
+                raise ValueError("Categorical: NaN is not equal to itself and cannot be a choice")
         if len(set(self.choices)) < len(self.choices):
             raise ValueError(f"Categorical: choices must differ, got {list(self.choices)!r}")
 
@@ -251,9 +257,12 @@ class Space:
         for name, dimension in dimensions.items():
             if not isinstance(name, str) or not name:
                 raise ValueError(f"Space: names must be non-empty strings, got {name!r}")
-            complete = all(hasattr(dimension, part) for part in ("levels", "spread", "encode", "decode"))
+            complete = all(hasattr(dimension, part) for part in _MEMBERS)
             if isinstance(dimension, type) or not complete:
-                raise ValueError(f"Space: {name!r} must be Float, Int or Categorical, got {dimension!r}")
+                raise ValueError(
+                    f"Space: {name!r} must be Float, Int or Categorical (or have the members of "
+                    f"covey.Dimension), got {dimension!r}"
+                )
         self.dimensions: dict[str, Dimension] = dict(dimensions)
 
     def __len__(self) -> int:

@@ -7,6 +7,7 @@ API open the study as it is: SQLite for one machine, PostgreSQL for many.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,10 +98,17 @@ class Study:
             raise StudyMismatch(f"study {self.name!r} has another space: {'; '.join(differences)}")
         return study_id
 
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self._storage.remove_session()
+        self._storage.engine.dispose()
+
     def recorded(self) -> list[Recorded]:
         """All trials, in the order in which they were started."""
         trials = self._storage.get_all_trials(self._study_id, deepcopy=False)
-        return [self._read(trial) for trial in sorted(trials, key=lambda t: t.number)]
+        # A trial that Optuna itself queued has no parameters yet: not one of covey's.
+        ours = [trial for trial in trials if set(self.space.dimensions) <= set(trial.params)]
+        return [self._read(trial) for trial in sorted(ours, key=lambda t: t.number)]
 
     def _read(self, trial: FrozenTrial) -> Recorded:
         params = {key: _restore(dim, trial.params[key]) for key, dim in self.space.dimensions.items()}
@@ -111,6 +119,15 @@ class Study:
             reason = trial.user_attrs.get(_REASON, "")
             return Recorded(trial._trial_id, params, State.FAILED, Failure(reason), finished)
         return Recorded(trial._trial_id, params, State.RUNNING, None, 0.0)
+
+    def key(self, trial_id: int) -> int:
+        """The storage's number for an optimizer's trial."""
+        return self._keys[trial_id]
+
+    @staticmethod
+    def exists(url: str, name: str) -> bool:
+        """Whether a storage has a study of that name; a missing SQLite file is made by looking."""
+        return name in [study.study_name for study in _open(url).get_all_studies()]
 
     def adopt(self, trial_id: int, key: int) -> None:
         """Let an optimizer's trial go by a row that is there already."""
@@ -157,9 +174,14 @@ def _quiet() -> Iterator[None]:
         optuna.logging.set_verbosity(before)
 
 
+def masked(url: str) -> str:
+    """A URL that can be shown: without its password."""
+    return re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", url)
+
+
 def _open(url: str) -> RDBStorage:
     from optuna.storages import RDBStorage
-    from sqlalchemy.exc import ArgumentError, OperationalError
+    from sqlalchemy.exc import ArgumentError, DatabaseError
 
     try:
         with _quiet():
@@ -168,11 +190,11 @@ def _open(url: str) -> RDBStorage:
         raise ValueError(
             f"storage must be like 'sqlite:///study.db' or 'postgresql://...', got {url!r}"
         ) from None
-    except OperationalError as error:
-        raise CoveyError(f"storage {url!r} cannot be opened: {error.orig}") from None
+    except DatabaseError as error:
+        raise CoveyError(f"storage {masked(url)!r} cannot be opened: {error.orig}") from None
     except ImportError as error:
         raise CoveyError(
-            f"storage {url!r} needs a driver: {error}; pip install 'covey[postgresql]'"
+            f"storage {masked(url)!r} needs a driver: {error}; pip install 'covey[postgresql]'"
         ) from None
 
 
@@ -205,7 +227,10 @@ def _distribution(dim: Dimension) -> BaseDistribution:
     if isinstance(dim, Int):
         return IntDistribution(dim.low, dim.high, log=dim.log)
     if isinstance(dim, Categorical):
-        return CategoricalDistribution([_plain(choice) for choice in dim.choices])
+        written = [_plain(choice) for choice in dim.choices]
+        if len(set(written)) < len(written):
+            raise ValueError(f"a study cannot tell these choices apart: {list(dim.choices)!r}")
+        return CategoricalDistribution(written)
     raise TypeError(f"a study stores Float, Int and Categorical, got {dim!r}")
 
 

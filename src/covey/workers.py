@@ -113,7 +113,8 @@ class _Worker:
             self._pool = None
 
     def began(self, future: Future[Any]) -> float | None:
-        return None if self._ready is None else max(self._ready, self.running[future])
+        submitted, ready = self.running.get(future), self._ready  # it may end at any moment
+        return None if submitted is None or ready is None else max(ready, submitted)
 
     def shutdown(self, kill: bool) -> None:
         pool, self._pool = self._pool, None

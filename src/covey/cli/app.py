@@ -1,0 +1,254 @@
+"""Which commands are there? ``covey run``, ``ask``, ``tell``, ``show``, ``export`` and ``init``.
+
+Exit codes: 0 done; 1 a run that failed too often or found no value, or a space used up; 2 wrong input, with
+one line on stderr and nothing changed; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+from typer.core import TyperGroup
+
+from covey.cli import InputError, lab, show, table
+from covey.cli.config import Config, load
+from covey.cli.template import TEMPLATE
+from covey.errors import CoveyError, SpaceExhausted
+from covey.loop import TooManyFailures
+from covey.trial import State
+
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+"""What typer raises at a wrong command line; it has no public name of its own."""
+
+
+class OneLine(TyperGroup):
+    """A group of commands whose errors are one line on stderr."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(*args, **extra)
+        except _UsageError as error:
+            code = _complain(f"{getattr(error, 'format_message', error.__str__)()} (see covey --help)", 2)
+        except (TooManyFailures, SpaceExhausted) as error:
+            code = _complain(str(error), 1)
+        except CoveyError as error:
+            code = _complain(str(error), 2)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(message: str, code: int) -> int:
+    one_line = re.sub(r"(://[^:/@\s]+):[^@\s]+@", r"\1:***@", " ".join(message.split()))
+    typer.echo(f"covey: {one_line}", err=True)
+    return code
+
+
+app = typer.Typer(
+    cls=OneLine,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Parallel Bayesian optimization of programs and experiments, described by a study.toml.",
+    epilog="Begin with: covey init",
+)
+
+StudyFile = Annotated[Path, typer.Argument(help="The study.toml.", metavar="STUDY.TOML")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from covey import __version__
+
+        typer.echo(f"covey {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(epilog="Example: covey run study.toml")
+def run(
+    study: StudyFile,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, only the end.")] = False,
+) -> None:
+    """Tune the program of a study.toml until its budget is spent.
+
+    Every result is saved as it comes in. The same command again goes on where it was, also after Ctrl-C or a
+    crash; give the study.toml more iterations to go on after the end.
+    """
+    from covey.cli import tune
+
+    config = load(study)
+    record = tune.prepare(config)
+    try:
+        result = tune.tune(config, record, quiet=quiet)
+    except KeyboardInterrupt:
+        raise typer.Exit(_interrupted(config)) from None
+    except TooManyFailures as error:
+        failed = [trial for trial in error.result.trials if trial.state is State.FAILED]
+        reason = ((failed[-1].reason or "").strip().splitlines() or ["no reason given"])[-1]
+        message = (
+            f"{len(failed)} evaluations failed (max_failures), the last with {failed[-1].params}: {reason}"
+        )
+        raise typer.Exit(_complain(message, 1)) from None
+    rows = record.recorded()
+    _say(*show.summary_lines(config, rows, result))
+    if result.stopped == "interrupted":
+        raise typer.Exit(_interrupted(config))
+    if show.best_of(rows) is None:
+        raise typer.Exit(_complain("no evaluation succeeded", 1))
+
+
+def _interrupted(config: Config) -> int:
+    return _complain(f"interrupted; all finished values are kept, go on with: covey run {config.path}", 130)
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        typer.echo(line)
+
+
+@app.command(epilog="Example: covey ask study.toml -n 8 -o batch.csv")
+def ask(
+    study: StudyFile,
+    count: Annotated[
+        int | None, typer.Option("-n", "--count", min=1, help="How many; by default the batch_size.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="A new CSV file; else to stdout.")] = None,
+) -> None:
+    """Suggest experiments to do by hand, as a CSV table.
+
+    It has the columns id, the parameters, and an empty value. The trials are recorded as running: asking
+    again before telling suggests others. Fill in the values and give the table to covey tell.
+    """
+    config = load(study)
+    with _new_file(out) as file, lab.storage_errors(config):
+        batch = lab.ask(config, lab.open_study(config, create=True), count or config.batch_size)
+        file.write(table.batch_text(config.space, batch))
+    if out is not None:
+        _say(
+            f"{len(batch)} trials to evaluate in {out}; fill in the values and say: covey tell {study} {out}"
+        )
+
+
+@contextmanager
+def _new_file(path: Path | None) -> Iterator[TextIO]:
+    """A file that did not exist, opened before anything is done for it; stdout for None."""
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        file = path.open("x", encoding="utf-8", newline="")
+    except FileExistsError:
+        raise InputError(f"{path} exists already; choose another name or remove it") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        with file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+@app.command(epilog="Example: covey tell study.toml batch.csv")
+def tell(
+    study: StudyFile,
+    results: Annotated[Path, typer.Argument(help="A CSV file with the columns id and value.")],
+    skip_blank: Annotated[
+        bool, typer.Option("--skip-blank", help="Leave trials with a blank value running, not failed.")
+    ] = False,
+) -> None:
+    """Take back the values of experiments from a CSV table.
+
+    Only the columns id and value count, in any order and in parts; parameters, if they are there, must be
+    those asked for. A blank value, failed, nan or inf is a failed experiment. Lines that were told before do
+    no harm; one that contradicts the study is an error, and then nothing of the table is taken.
+    """
+    config = load(study)
+    lines = table.read_results(results, config.space)
+    with lab.storage_errors(config):
+        record = lab.open_study(config, create=False)
+        told = lab.compare(lines, record, skip_blank=skip_blank)
+        lab.record(told.news, record)
+        rows = record.recorded()
+    values = sum(isinstance(result, float) for result in told.news.values())
+    left = f", {told.blank} left blank" if told.blank else ""
+    _say(f"{values} values and {len(told.news) - values} failures recorded, {told.known} known before{left}")
+    _say(show.count_line(rows), *show.best_lines(rows))
+
+
+@app.command("show", epilog="Example: covey show study.toml -n 20")
+def show_(
+    study: StudyFile,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many trials in the table.")] = 10,
+    last: Annotated[bool, typer.Option("--last", help="The last trials instead of the best.")] = False,
+) -> None:
+    """Show the best trials, what is running and what failed."""
+    config = load(study)
+    with lab.storage_errors(config):
+        rows = lab.open_study(config, create=False).recorded()
+    _say(f"study {config.name!r}: {show.count_line(rows)}", *show.best_lines(rows))
+    best = show.ranked(rows)
+    chosen = rows[-count:] if last or not best else best[:count]
+    if chosen:
+        show.print_table(chosen)
+    running = [str(row.key) for row in rows if row.state is State.RUNNING]
+    _say(*([f"running: trials {', '.join(running)}"] if running else []), *show.failure_lines(rows))
+
+
+@app.command(epilog="Example: covey export study.toml -o trials.csv")
+def export(
+    study: StudyFile,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="A .csv, .json or .parquet file; else CSV to stdout.")
+    ] = None,
+) -> None:
+    """Write all trials as CSV, JSON or Parquet.
+
+    The columns are id, state, value, the parameters, when it was finished and why it failed.
+    """
+    config = load(study)
+    with lab.storage_errors(config):
+        rows = lab.open_study(config, create=False).recorded()
+    if out is None:
+        typer.echo(table.csv_text(table.records(rows), table.columns_of(config.space)), nl=False)
+        return
+    table.export(out, rows, config.space)
+    _say(f"{len(rows)} trials in {out}")
+
+
+@app.command(epilog="Example: covey init")
+def init(
+    study: Annotated[Path, typer.Argument(help="Where to write it.", metavar="[STUDY.TOML]")] = Path(
+        "study.toml"
+    ),
+) -> None:
+    """Write a commented study.toml to begin with.
+
+    An existing file is left alone.
+    """
+    with _new_file(study) as file:
+        file.write(TEMPLATE)
+    _say(f"wrote {study}; edit it, then say: covey run {study} (or covey ask {study}, for work by hand)")
+
+
+def main() -> None:
+    """The command ``covey``."""
+    app(prog_name="covey")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""What does a study.toml to begin with look like?"""
+
+TEMPLATE = """\
+# A study for covey: what is varied, how it is evaluated, and for how long. Lower values are better.
+name = "my-study"
+
+# The program to tune, as a list of arguments; {x} becomes the value of parameter x. No shell is involved,
+# and it runs in this folder. Leave objective out for experiments done by hand: covey ask, covey tell.
+objective = ["python", "train.py", "--rate", "{rate}", "--depth", "{depth}", "--kind", "{kind}"]
+
+# How its value is read: the last number that it prints, or a number in a JSON file that it writes.
+value = "stdout"
+# value = {json = "result-{id}.json", key = "loss"}     # then give the program its {id} too
+# timeout = 3600                # seconds until a program is killed and its trial has failed
+
+batch_size = 4                  # how many run at once
+iterations = 10                 # batches; or one or more of these:
+# evaluations = 40
+# seconds = 3600
+# target = 0.01
+# max_failures = 10             # give up after so many
+# asynchronous = true           # start the next program as soon as one ends; good for uneven durations
+
+# strategy = "auto"             # sequential ats j-ats h-ats b-lcb ats-b-lcb p-ts ats-p-ts lp ats-lp
+# acquisition = "log-ei"        # ei lcb pi log-ei ts
+# noise = "learn"               # or the standard deviation of the noise; 0.0 if there is none
+# prior = "default"             # or "paper"
+# n_initial = 5                 # points before the model is asked
+# initial = "sobol"             # or "random"
+# seed = 0
+# storage = "sqlite:///study.db"    # beside this file; or postgresql://user:password@host/database
+
+[space.rate]
+type = "float"
+low = 1e-4
+high = 1.0
+log = true                      # on a logarithmic scale
+
+[space.depth]
+type = "int"
+low = 2
+high = 8
+
+[space.kind]
+type = "categorical"
+choices = ["plain", "fancy"]
+"""

@@ -1,0 +1,83 @@
+"""One evaluation: a value or a failure, never an exception."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import covey
+from covey.evaluate import Outcome, evaluate
+
+
+class Liar:
+    """Something whose conversion to a float raises an error of its own."""
+
+    def __float__(self):
+        raise ZeroDivisionError("no number here")
+
+
+@pytest.mark.parametrize("value", [1, 2.5, np.float32(0.5), np.int64(3), np.array(4.0)])
+def test_numbers_of_every_kind_become_floats(value):
+    outcome = evaluate(lambda params: value, {})
+    assert type(outcome.result) is float
+    assert outcome.result == value
+
+
+def test_the_objective_gets_a_dict_of_its_own():
+    params = {"x": 1.0}
+    evaluate(lambda own: own.clear() or 1.0, params)
+    assert params == {"x": 1.0}
+
+
+def test_an_exception_is_a_failure_with_its_traceback():
+    def objective(params):
+        return 1 / params["zero"]
+
+    result = evaluate(objective, {"zero": 0}).result
+    assert isinstance(result, covey.Failure)
+    assert result.reason.startswith("Traceback")
+    assert "in objective" in result.reason
+    assert result.reason.endswith("ZeroDivisionError: division by zero")
+
+
+def test_system_exit_is_a_failure_and_ctrl_c_is_not():
+    def stop(error):
+        raise error
+
+    assert "SystemExit: 4" in evaluate(lambda p: stop(SystemExit(4)), {}).result.reason
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(lambda p: stop(KeyboardInterrupt()), {})
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf, 10**400])
+def test_what_is_not_finite_is_a_failure(value):
+    assert isinstance(evaluate(lambda p: value, {}).result, covey.Failure)
+
+
+@pytest.mark.parametrize("value", [None, "1.0", b"1", True, 1j, [1.0], (), {}, object()])
+def test_what_is_no_number_is_a_failure_that_shows_it(value):
+    result = evaluate(lambda p: value, {}).result
+    assert "not a number" in result.reason
+    assert repr(value) in result.reason
+
+
+def test_a_long_nonsense_is_shown_in_part():
+    assert len(evaluate(lambda p: "a" * 100_000, {}).result.reason) < 1000
+
+
+def test_a_failure_can_be_returned():
+    assert evaluate(lambda p: covey.Failure("diverged"), {}).result == covey.Failure("diverged")
+
+
+def test_a_value_that_breaks_when_it_is_looked_at_is_a_failure():
+    assert "no number here" in evaluate(lambda p: Liar(), {}).result.reason
+
+
+def test_the_time_is_taken_and_the_outcome_travels():
+    import time
+
+    outcome = evaluate(lambda p: time.sleep(0.05) or 1.0, {})
+    assert 0.05 <= outcome.seconds < 5
+    assert pickle.loads(pickle.dumps(outcome)) == outcome
+    assert evaluate(lambda p: 1.0, {}) != Outcome(2.0, 0.0)
