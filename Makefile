@@ -21,7 +21,7 @@ lint: $(VENV)/ready
 test: lint ## format, lint, types, tests
 	$(BIN)/pytest --numprocesses 2
 
-test-slow: $(VENV)/ready ## statistical checks and long runs: about an hour
+test-slow: $(VENV)/ready ## statistical checks and long runs: some 20 minutes
 	$(BIN)/pytest -m slow --numprocesses 2
 
 bench: $(VENV)/ready ## seconds of ask(), and where they go

@@ -184,7 +184,7 @@ def main() -> None:
     )
     parser.add_argument("--observations", type=int, nargs="+", default=[50, 100, 200, 500])
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 10, 20])
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--strategy", default="j-ats", choices=covey.strategies())
     parser.add_argument("--out", type=Path, default=HERE / "results" / "cost.json")
     options = parser.parse_args()
