@@ -20,8 +20,9 @@ _NOT_NUMBERS = (str, bytes, bytearray, bool, np.bool_, complex, np.complexfloati
 
 def is_whole(value: object, least: int) -> bool:
     """Whether a value is a whole number, not a bool, from ``least``."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return whole and value >= least  # type: ignore[operator]
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        return False
+    return bool(value >= least)
 
 
 def pair(strategy: Strategy, acquisition: Any) -> Acquisition:

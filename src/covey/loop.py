@@ -116,15 +116,15 @@ def minimize(
     if stopped == "interrupted" and storage is not None:
         hint = "interrupted: run the same call again to go on with study %r in %s"
         logging.getLogger("covey.minimize").warning(hint, name, masked(storage))
-    result = Result(
-        _started(campaign),
-        stopped,
-        time.monotonic() - began,
-        campaign.seconds_choosing,
-        {index: outcome.seconds for index, outcome in campaign.outcomes.items()},
-    )
+    return _result(campaign, stopped, time.monotonic() - began)
+
+
+def _result(campaign: Campaign, stopped: str, seconds: float) -> Result:
+    """What the run has; raises TooManyFailures if that is why it ended."""
+    durations = {index: outcome.seconds for index, outcome in campaign.outcomes.items()}
+    result = Result(_started(campaign), stopped, seconds, campaign.seconds_choosing, durations)
     failed = [index for index, outcome in campaign.outcomes.items() if isinstance(outcome.result, Failure)]
-    if max_failures is not None and len(failed) >= max_failures:
+    if campaign.budget.failures is not None and len(failed) >= campaign.budget.failures:
         last = next(trial for trial in result.trials if trial.id == failed[-1])
         raise TooManyFailures(len(failed), last, result)
     return result
