@@ -10,7 +10,12 @@ $(VENV)/ready: pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	touch $@
 
-demo: $(VENV)/ready ## minimise Hartmann6 in batches of 10, with a table and a picture
+$(VENV)/demo-ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[demo]"
+	touch $@
+
+demo: $(VENV)/demo-ready ## minimise Hartmann6 in batches of 10, with a table and a picture
 	$(BIN)/python examples/demo.py
 
 lint: $(VENV)/ready
