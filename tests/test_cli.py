@@ -269,7 +269,7 @@ def test_show_and_export(told, monkeypatch):
     assert len(re.findall(r"\d  +(?:running|complete|failed) ", covey("show", "study.toml", "--last"))) == 4
     covey("export", "study.toml", "-o", "trials.csv")
     rows = table("trials.csv")
-    assert list(rows[0]) == ["id", "state", "value", "x", "kind", "finished", "reason"]
+    assert list(rows[0]) == ["id", "state", "value", "x", "kind", "finished", "evaluation_seconds", "reason"]
     assert covey("export", "study.toml") == Path("trials.csv").read_text()
     assert [row["state"] for row in rows] == ["running", "running", "complete", "failed"]
     assert [t["id"] for t in trials()] == [1, 2, 3, 4]

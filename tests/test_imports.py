@@ -21,7 +21,7 @@ LAYERS = {
     "maximise": ["surface", "maximise"],
     "strategy": ["strategy", "sources", "batch"],
     "optimizer": ["trial", "checks", "optimizer"],
-    "run": ["evaluate", "workers", "campaign", "result", "study", "progress", "loop"],
+    "run": ["evaluate", "workers", "campaign", "result", "exclusive", "study", "progress", "loop"],
     "package": [""],  # covey itself, which names what is public
     "on top": ["testing", "bench", "bench.functions", "bench.paper", "integrations", "integrations.ray"],
     "command line": [

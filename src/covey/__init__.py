@@ -3,6 +3,7 @@
 from covey.acquisition import Acquisition, Jitter, acquisitions
 from covey.distributions import Beta, Gamma, LogNormal, LogUniform, Normal, Uniform
 from covey.errors import AlreadyTold, CoveyError, SpaceExhausted, UnknownTrial
+from covey.exclusive import StudyBusy
 from covey.loop import TooManyFailures, minimize
 from covey.optimizer import Optimizer
 from covey.posterior import Diagnostics
@@ -40,6 +41,7 @@ __all__ = [
     "State",
     "Strategy",
     "Study",
+    "StudyBusy",
     "StudyMismatch",
     "TooManyFailures",
     "Trial",

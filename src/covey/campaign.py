@@ -87,6 +87,9 @@ class Campaign:
         objective, optimizer, workers, budget, journal, callbacks: what it works with.
         batch_size: how many evaluations run at once.
         asynchronous: whether a worker gets a new point the moment it is free.
+        store, flights, suspects, outcomes: points to hand out, under way, to be tried alone, and finished.
+        seconds_choosing, batches: spent choosing, and how often.
+        stopped: why nothing more is started.
     """
 
     objective: Objective
@@ -102,6 +105,7 @@ class Campaign:
     suspects: deque[Trial] = field(default_factory=deque)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     seconds_choosing: float = 0.0
+    batches: int = 0
     stopped: str | None = None
     _untold: list[tuple[int, float | Failure]] = field(default_factory=list)
     _best: Trial | None = None
@@ -121,6 +125,7 @@ class Campaign:
                     self._collect()
             except KeyboardInterrupt:
                 self.stopped = "interrupted"
+                self._keep_values()
         if self._choice is not None and self._choice.exception() is None:
             self.store.extend(self._choice.result())  # chosen, but never handed out
         self._tell()
@@ -183,6 +188,7 @@ class Campaign:
         """Ask in the background for what is missing."""
         wanted = self._wanted()
         if self._choice is None and wanted > 0 and not self._exhausted:
+            self.batches += 1
             self._choice = chooser.submit(self._ask, wanted)
 
     def _ask(self, count: int) -> list[Trial]:
@@ -255,6 +261,13 @@ class Campaign:
         if broken:
             self._recover(broken)
         self._time_out()
+
+    def _keep_values(self) -> None:
+        """Take what came in before an interrupt; workers that it ended too are to run again, not failures."""
+        done = [future for future in self.flights if future.done() and not future.cancelled()]
+        for future in done:
+            if future.exception() is None:
+                self._take(self.flights.pop(future), future.result())
 
     def _recover(self, broken: list[tuple[Flight, BaseException]]) -> None:
         """A shared pool broke: all that it ran are suspects; who breaks it alone is the culprit."""

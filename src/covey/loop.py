@@ -67,7 +67,8 @@ def minimize(
         x0: configurations to begin with.
         y0: their values, if they are known already.
         callbacks: each hears ``(trial, best)`` after every evaluation; returning True ends the run.
-        timeout: seconds after which an evaluation has failed; a local process is killed.
+        timeout: seconds after which an evaluation has failed. A local process is killed; on your own executor
+            the clock starts when it is handed over, and what runs there is left to itself.
         max_failures: so many failed evaluations end the run with an error.
         progress: show a live display when there is a terminal.
         **settings: of the ``Optimizer``: strategy, acquisition, noise, prior, n_initial, initial, seed.
@@ -75,6 +76,7 @@ def minimize(
     Raises:
         TooManyFailures: when ``max_failures`` is reached; it carries the result so far.
         StudyMismatch: if the storage holds a study of that name about something else.
+        StudyBusy: if another process is running that study.
     """
     if not callable(objective):
         raise TypeError(f"objective must be a function of a dict of parameters, got {objective!r}")
@@ -192,7 +194,8 @@ def _opened(storage: str | None, name: str, space: Space) -> Iterator[Study | No
         return
     study = Study(storage, name, space)
     try:
-        yield study
+        with study.exclusive():
+            yield study
     finally:
         study.close()
 
@@ -223,9 +226,10 @@ def _resume(campaign: Campaign, study: Study) -> list[dict[str, Any]]:
         if row.result is None:
             campaign.store.append(trial)
         else:
-            finished.append((row.finished if campaign.asynchronous else trial.id, trial, row.result))
-    for _, trial, result in sorted(finished, key=lambda item: item[0]):
-        campaign.recall(trial, Outcome(result, 0.0))
+            order = row.finished if campaign.asynchronous else trial.id
+            finished.append((order, trial, row.result, row.seconds))
+    for _, trial, result, seconds in sorted(finished, key=lambda item: item[0]):
+        campaign.recall(trial, Outcome(result, seconds))
     return [row.params for row in rows]
 
 

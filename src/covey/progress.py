@@ -57,8 +57,9 @@ class Display:
         failed = sum(isinstance(outcome.result, Failure) for outcome in outcomes)
         evaluating = sum(outcome.seconds for outcome in outcomes)
         value = "-" if best is None else f"{best.value:.6g}"
+        batch = "" if self._campaign.asynchronous else f"batch {self._campaign.batches}, "
         text = (
-            f"best {value}, {len(self._campaign.flights)} running, {failed} failed, "
+            f"{batch}best {value}, {len(self._campaign.flights)} running, {failed} failed, "
             f"choosing {self._campaign.seconds_choosing:.1f} s, evaluating {evaluating:.1f} s"
         )
         self._progress.update(self._bar, completed=len(outcomes), description=text)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import CoveyError
 from covey.evaluate import Outcome
+from covey.exclusive import exclusive
 from covey.space import Categorical, Dimension, Float, Int, Space
 from covey.trial import Failure, State, Trial
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _SPACE = "covey:space"
 _REASON = "covey:reason"
 _ORIGIN = "covey:origin"
+_SECONDS = "covey:seconds"
 _LONGEST = 2000
 """Of a text attribute, in characters: what every database behind Optuna takes."""
 
@@ -44,6 +46,7 @@ class Recorded:
         state: "running" if nothing was recorded: it was in flight when the process ended.
         result: the value, or why there is none; None while running.
         finished: when the result was recorded, in seconds; 0 while running.
+        seconds: how long the evaluation took; 0 if nobody said.
     """
 
     key: int
@@ -51,6 +54,7 @@ class Recorded:
     state: State
     result: float | Failure | None
     finished: float
+    seconds: float = 0.0
 
 
 class Study:
@@ -103,6 +107,14 @@ class Study:
         self._storage.remove_session()
         self._storage.engine.dispose()
 
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Be the only process that runs this study or asks for its next trials.
+
+        Raises:
+            StudyBusy: if another one is.
+        """
+        return exclusive(self._storage.engine, self.name)
+
     def recorded(self) -> list[Recorded]:
         """All trials, in the order in which they were started."""
         trials = self._storage.get_all_trials(self._study_id, deepcopy=False)
@@ -113,11 +125,12 @@ class Study:
     def _read(self, trial: FrozenTrial) -> Recorded:
         params = {key: _restore(dim, trial.params[key]) for key, dim in self.space.dimensions.items()}
         finished = trial.datetime_complete.timestamp() if trial.datetime_complete else 0.0
+        seconds = float(trial.user_attrs.get(_SECONDS, 0.0))
         if trial.state.name == "COMPLETE" and trial.value is not None:
-            return Recorded(trial._trial_id, params, State.COMPLETE, trial.value, finished)
+            return Recorded(trial._trial_id, params, State.COMPLETE, trial.value, finished, seconds)
         if trial.state.is_finished():
-            reason = trial.user_attrs.get(_REASON, "")
-            return Recorded(trial._trial_id, params, State.FAILED, Failure(reason), finished)
+            failure = Failure(trial.user_attrs.get(_REASON, ""))
+            return Recorded(trial._trial_id, params, State.FAILED, failure, finished, seconds)
         return Recorded(trial._trial_id, params, State.RUNNING, None, 0.0)
 
     def key(self, trial_id: int) -> int:
@@ -150,10 +163,12 @@ class Study:
         self._keys[trial.id] = self._storage.create_new_trial(self._study_id, template_trial=template)
 
     def finished(self, trial: Trial, outcome: Outcome) -> None:
-        """Write down a value or a failure."""
+        """Write down a value or a failure; its state last, so that a trial is finished with all it has."""
         from optuna.trial import TrialState
 
         key = self._keys[trial.id]
+        if outcome.seconds:
+            self._storage.set_trial_user_attr(key, _SECONDS, round(outcome.seconds, 6))
         if isinstance(outcome.result, Failure):
             self._storage.set_trial_user_attr(key, _REASON, outcome.result.reason[-_LONGEST:])
             self._storage.set_trial_state_values(key, TrialState.FAIL)

@@ -218,7 +218,8 @@ def export(
 ) -> None:
     """Write all trials as CSV, JSON or Parquet.
 
-    The columns are id, state, value, the parameters, when it was finished and why it failed.
+    The columns are id, state, value, the parameters, when it was finished, how long it took (in seconds) and
+    why it failed.
     """
     config = load(study)
     with lab.storage_errors(config):

@@ -15,7 +15,7 @@ from covey.cli.program import Reading, placeholders, text_of
 from covey.space import Categorical, Dimension, Float, Int, Space
 from covey.strategy import resolve_strategy
 
-RESERVED = ("id", "value", "state", "reason", "finished")
+RESERVED = ("id", "value", "state", "reason", "finished", "evaluation_seconds")
 """Columns of the tables, which a parameter cannot be called."""
 
 

@@ -58,10 +58,11 @@ def _exists(config: Config) -> bool:
 
 def ask(config: Config, study: Study, count: int) -> list[tuple[int, dict[str, Any]]]:
     """The next trials, recorded as running before anybody sees them: (id, parameters) of each."""
-    optimizer = reconstruct(config, study.recorded())
-    trials = optimizer.ask(count)
-    for trial in trials:
-        study.started(trial)
+    with study.exclusive():  # two people who ask at once get different points
+        optimizer = reconstruct(config, study.recorded())
+        trials = optimizer.ask(count)
+        for trial in trials:
+            study.started(trial)
     return [(study.key(trial.id), trial.params) for trial in trials]
 
 

@@ -146,6 +146,7 @@ def records(rows: Sequence[Recorded]) -> list[dict[str, Any]]:
             "value": row.result if isinstance(row.result, float) else None,
             **row.params,
             "finished": datetime.fromtimestamp(row.finished, UTC).isoformat() if row.finished else None,
+            "evaluation_seconds": row.seconds or None,
             "reason": row.result.reason if isinstance(row.result, Failure) else None,
         }
         for row in rows
@@ -195,7 +196,7 @@ WRITERS: dict[str, Callable[[Path, Sequence[Mapping[str, Any]], Sequence[str]], 
 
 def columns_of(space: Space) -> list[str]:
     """The columns of an export."""
-    return ["id", "state", "value", *space.dimensions, "finished", "reason"]
+    return ["id", "state", "value", *space.dimensions, "finished", "evaluation_seconds", "reason"]
 
 
 def export(path: Path, rows: Sequence[Recorded], space: Space) -> None:
