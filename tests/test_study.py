@@ -404,3 +404,28 @@ def test_a_run_with_storage_prints_nothing(sqlite, threads, capfd):
     run(sqlite, executor=threads, evaluations=2)
     run(sqlite, executor=threads, evaluations=2)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("state", ["FAIL", "COMPLETE"])
+def test_a_trial_that_somebody_else_closes_does_not_end_the_run(database, state):
+    """The dashboard has a button for it."""
+    from optuna.trial import TrialState
+
+    def objective(params):
+        study = optuna.load_study(study_name="covey", storage=database)
+        running = [t for t in study.trials if t.state == TrialState.RUNNING]
+        if running[0].number == 1:
+            values = [100.0] if state == "COMPLETE" else None
+            study._storage.set_trial_state_values(running[0]._trial_id, TrialState[state], values)
+        return params["x"]
+
+    space = covey.Space({"x": covey.Float(0, 1)})
+    with ThreadPoolExecutor(1) as pool:
+        result = covey.minimize(objective, space, executor=pool, storage=database, evaluations=3, seed=1)
+    assert len([t for t in result.trials if t.value is not None]) == 3
+    kept = [t.value for t in optuna.load_study(study_name="covey", storage=database).trials]
+    assert kept == (
+        [result.trials[0].value, None, result.trials[1].value, result.trials[2].value]
+        if state == "FAIL"
+        else [result.trials[0].value, 100.0, result.trials[2].value]
+    )

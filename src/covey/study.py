@@ -7,6 +7,7 @@ API open the study as it is: SQLite for one machine, PostgreSQL for many.
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
     from optuna.storages import RDBStorage
     from optuna.trial import FrozenTrial
+
+_log = logging.getLogger("covey.study")
 
 _SPACE = "covey:space"
 _REASON = "covey:reason"
@@ -148,10 +151,13 @@ class Study:
 
     def started(self, trial: Trial) -> None:
         """Write down a trial that is about to be evaluated; one that was written before stays."""
+        if trial.id not in self._keys:
+            self._keys[trial.id] = self._create(trial)
+
+    def _create(self, trial: Trial) -> int:
+        """A new row of a running trial; returns its key."""
         from optuna.trial import TrialState, create_trial
 
-        if trial.id in self._keys:
-            return
         stored = {key: _store(dim, trial.params[key]) for key, dim in self.space.dimensions.items()}
         origin = {"strategy": trial.origin.strategy, "acquisition": trial.origin.acquisition}
         template = create_trial(
@@ -160,13 +166,30 @@ class Study:
             distributions=self._distributions,
             user_attrs={_ORIGIN: {**origin, "jitter": trial.origin.jitter}},
         )
-        self._keys[trial.id] = self._storage.create_new_trial(self._study_id, template_trial=template)
+        return self._storage.create_new_trial(self._study_id, template_trial=template)
 
     def finished(self, trial: Trial, outcome: Outcome) -> None:
-        """Write down a value or a failure; its state last, so that a trial is finished with all it has."""
-        from optuna.trial import TrialState
+        """Write down a value or a failure, even if somebody closed the trial meanwhile (a dashboard can)."""
+        from optuna.exceptions import UpdateFinishedTrialError
 
         key = self._keys[trial.id]
+        try:
+            self._finish(key, outcome)
+        except UpdateFinishedTrialError:
+            closed = self._storage.get_trial(key).state.name
+            if isinstance(outcome.result, Failure) or closed == "COMPLETE":
+                _log.warning("trial %d was closed as %s by somebody else; left as it is", key, closed.lower())
+                return
+            self._keys[trial.id] = self._create(trial)
+            _log.warning(
+                "trial %d was failed by somebody else; its value is in trial %d", key, self._keys[trial.id]
+            )
+            self._finish(self._keys[trial.id], outcome)
+
+    def _finish(self, key: int, outcome: Outcome) -> None:
+        """The state last: a trial is finished with all it has."""
+        from optuna.trial import TrialState
+
         if outcome.seconds:
             self._storage.set_trial_user_attr(key, _SECONDS, round(outcome.seconds, 6))
         if isinstance(outcome.result, Failure):
