@@ -1,37 +1,44 @@
 """How busy are the workers? An asynchronous run against batches, on real workers and on a simulated clock.
 
-    python benchmarks/workers.py real                 # 8 local processes, evaluations of about 1 s: 2 minutes
+    python benchmarks/workers.py real                 # 8 local processes, evaluations of about 1 s: 5 minutes
     python benchmarks/workers.py simulated            # 8, 64 and 512 virtual workers, no sleeping
+    python benchmarks/workers.py figure               # regret by wall-clock time of both, from the results
 
 Real: Hartmann6 that takes a random time (log-normal around 1 s). Utilisation is the share of the workers'
-time, from the first start to the last end, that was spent evaluating; the idle tail after the last point was
-handed out is reported apart. Simulated: the same optimizer on virtual workers whose evaluations take virtual
-time; choosing a point takes none. Regret is compared at equal wall-clock time.
+time, from the first start to the last end, that was spent evaluating; the share until the last point was
+handed out, which leaves out the idle tail, is reported beside it. Simulated: the same optimizer on virtual
+workers whose evaluations take virtual time, as choosing does (0.05 s).
 """
 
 from __future__ import annotations
 
 import argparse
-import heapq
+import hashlib
 import json
 import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from virtual import simulate
 
 import covey
 from covey.bench.functions import PROBLEMS
 
 PROBLEM = PROBLEMS["hartmann6"]
 RESULTS = Path(__file__).parent / "results"
+PICTURE = Path(__file__).parent.parent / "docs" / "workers" / "regret-by-time"
+CHOOSING = 0.05
+EVALUATIONS = {8: 96, 64: 320, 512: 1024}
+"""Of a simulated run, by the number of workers."""
 
 
 def duration(params: dict[str, float]) -> float:
     """Around 1 s, different for every point and the same for the same one."""
-    seed = abs(hash(tuple(params.values()))) % 2**32
-    return float(np.random.default_rng(seed).lognormal(-0.08, 0.4))
+    digest = hashlib.sha256(repr(sorted(params.items())).encode()).digest()
+    return float(np.random.default_rng(int.from_bytes(digest[:8], "big")).lognormal(-0.08, 0.4))
 
 
 def slow(params: dict[str, float]) -> float:
@@ -51,7 +58,9 @@ class Watch:
         self.best.append(float("nan") if best is None or best.value is None else best.value)
 
 
-def real(workers: int, evaluations: int, asynchronous: bool, seed: int) -> dict[str, object]:
+def real(
+    workers: int, evaluations: int, asynchronous: bool, seed: int, storage: str | None
+) -> dict[str, Any]:
     watch = Watch([], [])
     result = covey.minimize(
         slow,
@@ -61,83 +70,126 @@ def real(workers: int, evaluations: int, asynchronous: bool, seed: int) -> dict[
         asynchronous=asynchronous,
         noise=0.0,
         seed=seed,
+        storage=storage,
+        name=f"workers-{asynchronous}-{seed}",
         callbacks=[watch],
         progress=False,
     )
     durations = np.array([result.durations[t.id] for t in result.trials])
     # The first evaluations begin together, when the processes are up.
     first = watch.ends[0] - min(durations[:workers])
-    handed_out = watch.ends[evaluations - workers]
-    ends = np.array(watch.ends)
+    ends = np.array(watch.ends) - first
+    handed_out = ends[evaluations - workers]
     busy = durations.sum() - (ends[ends > handed_out] - handed_out).sum()
     return {
-        "asynchronous": asynchronous,
-        "wall": ends[-1] - first,
-        "utilisation": float(durations.sum() / (workers * (ends[-1] - first))),
-        "utilisation_until_the_last_point": float(busy / (workers * (handed_out - first))),
-        "seconds_choosing": result.seconds_choosing,
-        "ends": (ends - first).tolist(),
+        "ends": ends.round(4).tolist(),
         "best": watch.best,
+        "wall": float(ends[-1]),
+        "utilisation": float(durations.sum() / (workers * ends[-1])),
+        "utilisation_until_the_last_point": float(busy / (workers * handed_out)),
+        "seconds_choosing": result.seconds_choosing,
     }
 
 
-def simulated(workers: int, evaluations: int, asynchronous: bool, seed: int) -> dict[str, object]:
-    """An event queue of (virtual time, order, trial): no sleeping, choosing is instant."""
-    opt = covey.Optimizer(PROBLEM.space, noise=0.0, seed=seed)
-    clock, running, times, best = 0.0, list[tuple[float, int, covey.Trial]](), list[float](), list[float]()
-    while len(times) < evaluations:
-        free = workers - len(running) if asynchronous or not running else 0
-        for trial in (
-            opt.ask(min(free, evaluations - len(times) - len(running)))
-            if free > 0 and (len(times) + len(running) < evaluations)
-            else ()
-        ):
-            heapq.heappush(running, (clock + duration(trial.params), trial.id, trial))
-        clock, _, trial = heapq.heappop(running)
-        opt.tell(trial, PROBLEM(trial.params))
-        times.append(clock)
-        best.append(opt.best.value)  # type: ignore[union-attr]
-    return {"workers": workers, "asynchronous": asynchronous, "seed": seed, "times": times, "best": best}
+def virtual(workers: int, evaluations: int, asynchronous: bool, seed: int) -> dict[str, Any]:
+    optimizer = covey.Optimizer(PROBLEM.space, noise=0.0, seed=seed)
+    return simulate(optimizer, PROBLEM, duration, workers, evaluations, asynchronous, CHOOSING)
+
+
+def how(asynchronous: bool) -> str:
+    return "asynchronous" if asynchronous else "batches"
+
+
+def tell(runs: list[dict[str, Any]]) -> str:
+    """Mean and standard error of what matters."""
+    words = []
+    for key, unit, scale in (("utilisation", " %", 100), ("utilisation_until_the_last_point", " %", 100)):
+        values = [scale * run[key] for run in runs if key in run]
+        if values:
+            words.append(f"{key.replace('_', ' ')} {_plus_minus(values)}{unit}")
+    words.append(f"{_plus_minus([run['wall'] for run in runs])} s")
+    words.append(f"regret {_plus_minus([run['best'][-1] - PROBLEM.minimum for run in runs], 4)}")
+    return ", ".join(words)
+
+
+def _plus_minus(values: list[float], digits: int = 1) -> str:
+    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
+    return f"{np.mean(values):.{digits}f} ± {error:.{digits}f}"
+
+
+def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
+    rows = []
+    for workers in options.workers or {"real": [8], "simulated": [8, 64, 512]}[options.mode]:
+        for asynchronous in (True, False):
+            runs = []
+            for seed in range(options.seed, options.seed + options.repetitions):
+                if options.mode == "real":
+                    count = options.evaluations or 200
+                    run = real(workers, count, asynchronous, seed, options.storage)
+                else:
+                    count = options.evaluations or EVALUATIONS.get(workers, 4 * workers)
+                    run = virtual(workers, count, asynchronous, seed)
+                runs.append({"workers": workers, "asynchronous": asynchronous, "seed": seed, **run})
+            print(f"{workers} workers, {how(asynchronous)}, {count} evaluations: {tell(runs)}", flush=True)
+            rows += runs
+    return rows
+
+
+def figure() -> None:
+    """Mean regret by time with its standard error: real workers, then virtual ones."""
+    import matplotlib.pyplot as plt
+
+    panels = []
+    for mode in ("real", "simulated"):
+        rows = json.loads((RESULTS / f"workers-{mode}.json").read_text())["rows"]
+        for workers in sorted({row["workers"] for row in rows}):
+            title = f"{workers} {'processes' if mode == 'real' else 'virtual workers'}"
+            panels.append((title, [row for row in rows if row["workers"] == workers]))
+    plt.rcParams.update({"font.size": 9, "svg.hashsalt": "covey"})
+    made, axes = plt.subplots(1, len(panels), figsize=(3.0 * len(panels), 2.9), layout="constrained")
+    for axis, (title, rows) in zip(np.atleast_1d(axes), panels, strict=True):
+        for asynchronous, style in ((True, {"color": "#0b5394"}), (False, {"color": "#e69138", "ls": "--"})):
+            runs = [row for row in rows if row["asynchronous"] == asynchronous]
+            _draw(axis, runs, how(asynchronous), style)
+        axis.set(title=title, xlabel="wall-clock time (s)", yscale="log")
+    np.atleast_1d(axes)[0].set_ylabel("regret on Hartmann6")
+    np.atleast_1d(axes)[0].legend(frameon=False)
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    made.savefig(PICTURE.with_suffix(".png"), dpi=150)
+    print(f"written: {PICTURE.with_suffix('.png')}")
+
+
+def _draw(axis: Any, runs: list[dict[str, Any]], label: str, style: dict[str, str]) -> None:
+    start = max(run["ends"][0] for run in runs)
+    grid = np.linspace(start, max(run["wall"] for run in runs), 200)
+    regret = np.array(
+        [np.array(run["best"])[np.searchsorted(run["ends"], grid, side="right").clip(1) - 1] for run in runs]
+    )
+    regret = np.maximum(regret - PROBLEM.minimum, 1e-6)
+    mean, error = regret.mean(axis=0), regret.std(axis=0, ddof=1) / np.sqrt(len(runs))
+    axis.plot(grid, mean, label=f"{label} (n = {len(runs)})", **style)
+    axis.fill_between(grid, np.maximum(mean - error, 1e-6), mean + error, alpha=0.2, color=style["color"])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("mode", choices=["real", "simulated"])
+    parser.add_argument("mode", choices=["real", "simulated", "figure"])
     parser.add_argument("--workers", type=int, nargs="+")
     parser.add_argument("--evaluations", type=int)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--repetitions", type=int, default=3, help="of a simulated run")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--storage", help="a database to keep the real runs in, such as sqlite:///study.db")
+    parser.add_argument("--out", type=Path, help="where to write the results")
     options = parser.parse_args()
-    rows = []
-    if options.mode == "real":
-        for asynchronous in (True, False):
-            row = real((options.workers or [8])[0], options.evaluations or 200, asynchronous, options.seed)
-            rows.append(row)
-            how = "asynchronous" if asynchronous else "batches"
-            print(
-                f"{how}: {100 * row['utilisation']:.1f} % of worker time evaluating, "
-                f"{100 * row['utilisation_until_the_last_point']:.1f} % until the last point was handed out, "
-                f"{row['wall']:.1f} s, best {row['best'][-1]:.4f}"
-            )
-    else:
-        for workers in options.workers or [8, 64, 512]:
-            for asynchronous in (True, False):
-                count = options.evaluations or {8: 96, 64: 256, 512: 1024}.get(workers, 4 * workers)
-                runs = [
-                    simulated(workers, count, asynchronous, options.seed + k)
-                    for k in range(options.repetitions)
-                ]
-                rows += runs
-                wall = np.mean([run["times"][-1] for run in runs])
-                regret = np.mean([run["best"][-1] for run in runs]) - PROBLEM.minimum
-                how = "asynchronous" if asynchronous else "batches"
-                done = f"{count} evaluations in {wall:.1f} virtual s, regret {regret:.4f}"
-                print(f"{workers} workers, {how}: {done}", flush=True)
+    if options.mode == "figure":
+        figure()
+        return
+    rows = measure(options)
     header = {name: version(name) for name in ("covey", "numpy", "scipy", "loky")}
-    RESULTS.mkdir(exist_ok=True)
-    out = RESULTS / f"workers-{options.mode}.json"
+    out = options.out or RESULTS / f"workers-{options.mode}.json"
+    out.parent.mkdir(exist_ok=True)
     out.write_text(json.dumps({"header": header, "rows": rows}) + "\n")
     print(f"written: {out}")
 
