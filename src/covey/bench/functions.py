@@ -1,122 +1,123 @@
-"""Which functions have known answers? The paper's five, with domain and minimum."""
+"""Which functions have known answers? All by name: the paper's five and the usual ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from numbers import Integral
 
 import numpy as np
 
-from covey.arrays import Array
-from covey.space import Float, Space
+from covey.bench import scalable as s
+from covey.bench.classical import CLASSICAL
+from covey.bench.interface import Formula, Points, Problem
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A function to minimise.
+class Family:
+    """A function for every number of variables, each between the same bounds.
 
     Attributes:
-        name: how it is called in tables.
-        formula: rows (m, d) in the function's own units -> values (m,).
-        bounds: (low, high) of each variable.
-        minimum: the lowest value in the domain.
-        minimisers: where it is attained (k, d).
+        name: without the number of variables.
+        formula: rows (m, d) -> values (m,), for any d.
+        bound: (low, high) of every variable.
+        minimisers: d -> where the minimum is attained (k, d).
+        share: of each variable in the minimum; None takes the value at the minimiser instead.
+        least: the smallest d.
+        multiple: of what d is.
+        translatable: see ``Problem``.
     """
 
     name: str
-    formula: Callable[[Array], Array]
-    bounds: tuple[tuple[float, float], ...]
-    minimum: float
-    minimisers: tuple[tuple[float, ...], ...]
+    formula: Formula
+    bound: tuple[float, float]
+    minimisers: Callable[[int], Points]
+    share: float | None = 0.0
+    least: int = 1
+    multiple: int = 1
+    translatable: bool = True
 
-    @property
-    def space(self) -> Space:
-        """Variables x1, x2, ..."""
-        return Space({f"x{k + 1}": Float(*bound) for k, bound in enumerate(self.bounds)})
-
-    def __call__(self, params: Mapping[str, Any]) -> float:
-        """The value at one configuration."""
-        row = [params[f"x{k + 1}"] for k in range(len(self.bounds))]
-        return float(self.formula(np.array([row], dtype=float))[0])
-
-
-def _branin(x: Array) -> Array:
-    a, b = x[:, 0], x[:, 1]
-    valley = b - 5.1 / (4 * np.pi**2) * a**2 + 5 / np.pi * a - 6
-    return np.asarray(valley**2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) + 10)
-
-
-def _cosines(x: Array) -> Array:
-    u = 1.6 * x - 0.5
-    return np.asarray(1 - (u**2 - 0.3 * np.cos(3 * np.pi * u)).sum(axis=1))
+    def problem(self, dim: int) -> Problem:
+        """The one of ``dim`` variables; raises ValueError if there is none."""
+        whole = isinstance(dim, Integral) and not isinstance(dim, bool)
+        if not whole or dim < self.least or dim % self.multiple:
+            kind = "whole number" if self.multiple == 1 else f"multiple of {self.multiple}"
+            raise ValueError(f"{self.name}: dim must be a {kind} from {self.least}, got {dim!r}")
+        d = int(dim)
+        points = self.minimisers(d)
+        minimum = float(self.formula(np.array(points))[0]) if self.share is None else self.share * d
+        bounds = (self.bound,) * d
+        return Problem(f"{self.name}{d}", self.formula, bounds, minimum, points, self.translatable)
 
 
-_HARTMANN6_A = np.array(
-    [
-        [10, 3, 17, 3.5, 1.7, 8],
-        [0.05, 10, 17, 0.1, 8, 14],
-        [3, 3.5, 1.7, 10, 17, 8],
-        [17, 8, 0.05, 10, 0.1, 14],
-    ]
-)
-_HARTMANN6_P = 1e-4 * np.array(
-    [
-        [1312, 1696, 5569, 124, 8283, 5886],
-        [2329, 4135, 8307, 3736, 1004, 9991],
-        [2348, 1451, 3522, 2883, 3047, 6650],
-        [4047, 8828, 8732, 5743, 1091, 381],
-    ]
-)
+_STYBLINSKI_TANG = -39.166165703771416
 
-
-def _hartmann6(x: Array) -> Array:
-    inner = (_HARTMANN6_A * (x[:, None, :] - _HARTMANN6_P) ** 2).sum(axis=2)
-    return np.asarray(-np.exp(-inner) @ np.array([1.0, 1.2, 3.0, 3.2]))
-
-
-def _eggholder(x: Array) -> Array:
-    a, b = x[:, 0], x[:, 1] + 47
-    return np.asarray(-b * np.sin(np.sqrt(np.abs(a / 2 + b))) - a * np.sin(np.sqrt(np.abs(a - b))))
-
-
-def _rosenbrock(x: Array) -> Array:
-    valley = 100 * (x[:, 1:] - x[:, :-1] ** 2) ** 2 + (1 - x[:, :-1]) ** 2
-    return np.asarray(valley.sum(axis=1))
-
-
-PROBLEMS: dict[str, Problem] = {
-    p.name: p
-    for p in (
-        Problem(
-            "branin",
-            _branin,
-            ((-5.0, 10.0), (0.0, 15.0)),
-            0.39788735772973816,
-            ((-np.pi, 12.275), (np.pi, 2.275), (3 * np.pi, 2.475)),
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Family("ackley", s.ackley, (-32.768, 32.768), s.zeros),
+        Family("levy", s.levy, (-10.0, 10.0), s.ones),
+        Family(
+            "michalewicz",
+            s.michalewicz,
+            (0.0, np.pi),
+            s.michalewicz_minimisers,
+            share=None,
+            translatable=False,
         ),
-        Problem(
-            "cosines",
-            _cosines,
-            ((0.0, 1.0),) * 2,
-            -1.7732143249,
-            ((0.9961722, 0.9961722),),
+        Family("rastrigin", s.rastrigin, (-5.12, 5.12), s.zeros),
+        Family("griewank", s.griewank, (-600.0, 600.0), s.zeros),
+        Family(
+            "styblinski-tang",
+            s.styblinski_tang,
+            (-5.0, 5.0),
+            s.styblinski_tang_minimisers,
+            share=_STYBLINSKI_TANG,
         ),
-        Problem(
-            "hartmann6",
-            _hartmann6,
-            ((0.0, 1.0),) * 6,
-            -3.3223680114155147,
-            ((0.20168952, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730054),),
-        ),
-        Problem(
-            "eggholder",
-            _eggholder,
-            ((-512.0, 512.0),) * 2,
-            -959.6406627208509,
-            ((512.0, 404.2318058),),
-        ),
-        Problem("rosenbrock4", _rosenbrock, ((-5.0, 10.0),) * 4, 0.0, ((1.0,) * 4,)),
+        Family("rosenbrock", s.rosenbrock, (-5.0, 10.0), s.ones, least=2),
+        Family("dixon-price", s.dixon_price, (-10.0, 10.0), s.dixon_price_minimisers, least=2),
+        Family("sphere", s.sphere, (-5.12, 5.12), s.zeros),
+        Family("zakharov", s.zakharov, (-5.0, 10.0), s.zeros),
+        Family("powell", s.powell, (-4.0, 5.0), s.zeros, least=4, multiple=4),
     )
 }
-"""By name."""
+"""Of any number of variables, by name."""
+
+PROBLEMS: dict[str, Problem] = {p.name: p for p in (*CLASSICAL, FAMILIES["rosenbrock"].problem(4))}
+"""Of a given number of variables, by name."""
+
+
+def problem(name: str, dim: int | None = None) -> Problem:
+    """The problem of that name.
+
+    Args:
+        name: a key of ``PROBLEMS``, or one of ``FAMILIES``, which may end in the number of variables:
+            ``problem("ackley5")`` is ``problem("ackley", dim=5)``.
+        dim: the number of variables.
+
+    Raises:
+        ValueError: there is none of that name, or none with so many variables.
+    """
+    stem, written = _split(name)
+    if name in PROBLEMS:
+        written = len(PROBLEMS[name].bounds)
+    if written is not None and dim is not None and dim != written:
+        raise ValueError(f"{name} has {written} variables, got dim={dim!r}")
+    if name in PROBLEMS:
+        return PROBLEMS[name]
+    if stem not in FAMILIES:
+        raise ValueError(
+            f"problem must be one of {list(PROBLEMS)}, or with a dimension (as in 'ackley5', or "
+            f"'ackley' and dim=5) one of {list(FAMILIES)}; got {name!r}"
+        )
+    size = dim if written is None else written
+    if size is None:
+        raise ValueError(f"{name} has any number of variables: give dim, or a name such as '{name}5'")
+    return FAMILIES[stem].problem(size)
+
+
+def _split(name: str) -> tuple[str, int | None]:
+    """The name without the number it ends in, and the number."""
+    parts = re.fullmatch(r"(.*?)([1-9][0-9]{0,5})", name)
+    return (parts[1], int(parts[2])) if parts else (name, None)
