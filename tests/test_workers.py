@@ -1,12 +1,16 @@
 """Local worker processes that die one at a time, and executors that are borrowed."""
 
 import os
+import subprocess
+import sys
+import textwrap
 import time
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from multiprocessing import get_context
 
 import pytest
 
+import covey
 from covey.errors import CoveyError
 from covey.workers import Borrowed, LocalProcesses
 
@@ -129,3 +133,60 @@ def test_asking_when_an_evaluation_began_is_safe_while_it_ends(local):
             local.began(future)
     finally:
         sys.setswitchinterval(before)
+
+
+def test_local_workers_end_when_their_parent_is_killed(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import os, sys, time
+            import covey
+
+            def slow(params):
+                with open(sys.argv[1], "a") as file:
+                    print(os.getpid(), file=file)
+                time.sleep(60)
+
+            if __name__ == "__main__":
+                space = covey.Space({"x": covey.Float(0, 1)})
+                covey.minimize(slow, space, batch_size=2, evaluations=2, progress=False)
+            """
+        )
+    )
+    log = tmp_path / "pids.txt"
+    parent = subprocess.Popen([sys.executable, str(script), str(log)])
+    workers = until(lambda: len(log.read_text().split()) == 2 if log.exists() else False, 60) and [
+        int(pid) for pid in log.read_text().split()
+    ]
+    parent.kill()
+    parent.wait()
+    assert until(lambda: not any(alive(pid) for pid in workers), 20)
+
+
+def until(true, seconds):
+    deadline = time.monotonic() + seconds
+    while not (reached := true()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return reached
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat") as stat:  # an orphan that nobody waits for is dead too
+        return stat.read().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize("pool", [ProcessPoolExecutor, ThreadPoolExecutor])
+def test_a_lambda_runs_on_the_pools_of_the_standard_library(pool):
+    factor = 2.0
+    space = covey.Space({"x": covey.Float(0, 1)})
+    context = {"mp_context": get_context("spawn")} if pool is ProcessPoolExecutor else {}
+    with pool(2, **context) as executor:
+        result = covey.minimize(
+            lambda p: factor * p["x"], space, batch_size=2, evaluations=2, executor=executor, seed=1
+        )
+    assert [t.value for t in result.trials] == [2.0 * t.params["x"] for t in result.trials]

@@ -20,7 +20,7 @@ from covey.result import Result
 from covey.space import Space
 from covey.study import Study, masked
 from covey.trial import Failure, Trial
-from covey.workers import Borrowed, LocalProcesses, Workers
+from covey.workers import Borrowed, LocalProcesses, Workers, portable
 
 
 def minimize(
@@ -97,7 +97,7 @@ def minimize(
         Display(wanted, progress) as display,
     ):
         campaign = Campaign(
-            objective,
+            portable(objective, executor),
             optimizer,
             pool,
             Budget(wanted, seconds, target, max_failures, timeout),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from covey.errors import CoveyError
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_GLANCE = 0.5
+"""Seconds between two looks at whether the parent is there."""
 SINGLE_THREADED = dict.fromkeys(_THREADS, "1")
 """The environment of a local worker: as many workers as cores leave each of them one."""
 
@@ -101,7 +106,10 @@ class _Worker:
     def _start(self) -> None:
         from loky import ProcessPoolExecutor as LokyPool  # starts helper processes of its own
 
-        self._pool, self._ready = LokyPool(max_workers=1, env=SINGLE_THREADED), None
+        self._ready = None
+        self._pool = LokyPool(
+            max_workers=1, env=SINGLE_THREADED, initializer=_end_with, initargs=(os.getpid(),)
+        )
         self._pool.submit(_import_covey).add_done_callback(self._started)
 
     def _started(self, _future: Future[Any]) -> None:
@@ -122,8 +130,35 @@ class _Worker:
             pool.shutdown(wait=True, kill_workers=kill)
 
 
+def _end_with(parent: int) -> None:
+    """Let this process end when its parent is gone, killed perhaps: nobody would hear of its result."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_GLANCE)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="covey-parent").start()
+
+
 def _import_covey() -> None:
     """Unpickling this in a new process has imported covey, which is what takes the time."""
+
+
+def portable(objective: Any, executor: Executor | None) -> Any:
+    """An objective that another process can unpickle: lambdas and closures travel by value.
+
+    LocalProcesses, Dask and Ray do that themselves; pools of the standard library and of MPI do not.
+    """
+    if executor is None or isinstance(executor, ThreadPoolExecutor):
+        return objective
+    try:
+        pickle.dumps(objective)
+    except Exception:  # pickle raises all sorts
+        from loky import wrap_non_picklable_objects
+
+        return wrap_non_picklable_objects(objective)
+    return objective
 
 
 class Borrowed:
