@@ -8,7 +8,7 @@ pending. (Algorithms 1, 2 and 3 of the paper.)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from covey.maximise import maximise
 from covey.paths import draw_paths
 from covey.penalty import local_penalty
 from covey.posterior import Diagnostics, Ensemble
-from covey.search import Search
+from covey.search import THOROUGH, Effort, Search, few_starts
 from covey.sources import SOURCES, Request
 from covey.space import Space
 from covey.strategy import Strategy
@@ -99,7 +99,12 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
 
 def _search(task: Task, pending: Array) -> Search:
     best = task.observed[np.argsort(task.data.y, kind="stable")[:_ANCHORS]]
-    return Search(task.space, task.features, np.concatenate([task.observed, pending]), best)
+    tried = np.concatenate([task.observed, pending])
+    return Search(task.space, task.features, tried, best, _effort(task.strategy))
+
+
+def _effort(strategy: Strategy) -> Effort:
+    return THOROUGH if strategy.starts is None else few_starts(strategy.starts)
 
 
 def _unmoved(stack: GPStack, _pending: Array) -> GPStack:
@@ -115,7 +120,8 @@ def _no_repulsion(
 def _penalise(stack: GPStack, pending: Array, search: Search, rng: np.random.Generator) -> Repulsion | None:
     if len(pending) == 0:
         return None
-    scan = search.features.embed(np.concatenate(search.candidates(rng)))
+    everywhere = replace(search, effort=THOROUGH)  # the steepest slope is global, however points are chosen
+    scan = search.features.embed(np.concatenate(everywhere.candidates(rng)))
     return local_penalty(stack, pending, scan)
 
 

@@ -10,9 +10,6 @@ from covey.search import Search
 from covey.space import Dimension
 from covey.surface import Surface
 
-_STARTS = 2
-"""From the whole space, and as many from around the best points."""
-
 _CLIMBS = 20
 _EXCHANGES = 20
 _MOST_LEVELS = 32
@@ -24,7 +21,7 @@ def maximise(surface: Surface, search: Search, rng: np.random.Generator) -> Arra
     groups = [rows for rows in search.candidates(rng) if len(rows)]
     values = [surface.value(rows) for rows in groups]
     starts = np.concatenate(
-        [rows[np.argsort(-value)[:_STARTS]] for rows, value in zip(groups, values, strict=True)]
+        [rows[np.argsort(-value)[: search.effort.starts]] for rows, value in zip(groups, values, strict=True)]
     )
     peaks = _ascend(surface, search, starts, rng)
     rows = np.concatenate([peaks, *groups])

@@ -16,8 +16,29 @@ from covey.space import Space
 SEPARATION = 1e-6
 """Two rows are the same point if no continuous column is further apart than this."""
 
-_SCAN = 256
-_LOCAL = 64
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard a maximum is looked for.
+
+    Attributes:
+        scan: rows all over the space.
+        around: rows around the best.
+        starts: of each, the highest that are climbed from.
+    """
+
+    scan: int = 256
+    around: int = 64
+    starts: int = 2
+
+
+THOROUGH = Effort()
+"""Finds the global maximum of most surfaces."""
+
+
+def few_starts(starts: int) -> Effort:
+    """Climb from so many places at random and from one near the best: finds a good local maximum."""
+    return Effort(scan=starts, around=1, starts=starts)
 
 
 @dataclass(frozen=True)
@@ -29,12 +50,14 @@ class Search:
         features: how the model sees it.
         tried: rows observed or pending (k, d).
         anchors: the best observed rows, the best first (a, d); none if left out.
+        effort: how hard to look.
     """
 
     space: Space
     features: Features
     tried: Array
     anchors: Array = field(default_factory=lambda: np.empty((0, 0)))
+    effort: Effort = THOROUGH
 
     @cached_property
     def keys(self) -> set[bytes]:
@@ -79,14 +102,14 @@ class Search:
         if self.whole:
             return untried(self.space, self.keys, ENUMERABLE, rng), self.tried[:0]
         if self.space.size is not None:
-            everywhere = untried(self.space, self.keys, _SCAN, rng)
+            everywhere = untried(self.space, self.keys, self.effort.scan, rng)
         else:
-            everywhere = quasi_random(self.space, _SCAN, rng)
+            everywhere = quasi_random(self.space, self.effort.scan, rng)
         return everywhere, self._around_anchors(rng)
 
     def _around_anchors(self, rng: np.random.Generator) -> Array:
         """Anchors with some columns changed: by steps of many sizes, or to another level."""
-        count, d = (_LOCAL if len(self.anchors) else 0), len(self.space)
+        count, d = (self.effort.around if len(self.anchors) else 0), len(self.space)
         rows = self.anchors[rng.integers(max(len(self.anchors), 1), size=count)]
         change = rng.random((count, d)) < max(0.3, min(1.0, 3 / d))
         change[np.arange(count), rng.integers(d, size=count)] = True

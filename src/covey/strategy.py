@@ -25,6 +25,8 @@ class Strategy:
         repel: "none", or "penalise" around pending points (LP).
         jitter: the acquisition function's trade-off, "fixed" or "drawn" for each point (j-ATS).
         acquisition: the one the method is defined for; None leaves the choice to the user.
+        starts: None scans the space for the acquisition function's global maximum. A number climbs from so
+            many random places and one near the best, and takes the highest: often another, local maximum.
     """
 
     name: str
@@ -35,11 +37,13 @@ class Strategy:
     repel: Literal["none", "penalise"] = "none"
     jitter: Literal["fixed", "drawn"] = "fixed"
     acquisition: str | None = None
+    starts: int | None = None
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.s, Integral) and not isinstance(self.s, bool) and self.s >= 1
-        if not (whole or self.s == "auto"):
+        if not (_is_count(self.s) or self.s == "auto"):
             raise ValueError(f"s must be a whole number from 1 or 'auto', got {self.s!r}")
+        if not (_is_count(self.starts) or self.starts is None):
+            raise ValueError(f"starts must be a whole number from 1 or None, got {self.starts!r}")
         if isinstance(self.p, bool) or not isinstance(self.p, (int, float)) or not 0 <= self.p <= 1:
             raise ValueError(f"p must be a probability between 0 and 1, got {self.p!r}")
         for axis, accepted in _ACCEPTED.items():
@@ -55,6 +59,10 @@ class Strategy:
         if self.s == "auto":
             return max(4, round(32 / math.sqrt(batch)))
         return int(self.s)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 _ACCEPTED = {
