@@ -16,7 +16,9 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
+import covey.cli.higgs  # noqa: F401  (registers covey bench xgboost)
 from covey.cli import InputError, lab, show, table
+from covey.cli.bench import bench
 from covey.cli.config import Config, load
 from covey.cli.template import TEMPLATE
 from covey.errors import CoveyError, SpaceExhausted
@@ -57,6 +59,8 @@ app = typer.Typer(
     help="Parallel Bayesian optimization of programs and experiments, described by a study.toml.",
     epilog="Begin with: covey init",
 )
+
+app.add_typer(bench, name="bench")
 
 StudyFile = Annotated[Path, typer.Argument(help="The study.toml.", metavar="STUDY.TOML")]
 
