@@ -51,7 +51,7 @@ def finished(tmp_path_factory):
 
 def test_there_is_a_line_for_every_iteration_with_all_that_is_to_be_known(finished):
     (header,), records = read(finished / "results.jsonl")
-    assert header["settings"] == {"prior": "paper", "s": 10, "p": 0.5, "starts": 5}
+    assert header["settings"] == {"prior": "paper", "s": 10, "p": 0.5, "starts": 1}
     assert {"covey", "numpy", "python"} <= set(header["versions"])
     assert len(records) == 2 * 2 * 2
     for record in records:
@@ -86,7 +86,7 @@ def test_what_is_done_is_not_done_again(finished):
 
 
 def test_other_settings_do_not_mix(finished):
-    said = covey("bench", "paper", *OPTIONS, "--prior", "rate-6", "--out", finished, code=2)
+    said = covey("bench", "paper", *OPTIONS, "--prior", "scale-6", "--out", finished, code=2)
     assert "prior = paper" in said
     assert "choose another --out" in said
 

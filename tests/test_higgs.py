@@ -363,7 +363,7 @@ def test_labels_of_one_kind_cannot_be_learned(folder):
         Boosting(Higgs(Path("ones.csv"), Path("cache"), 20, 10))(GOOD)
 
 
-@pytest.mark.parametrize("reading", ["paper", "rate-6", "scale-6", "default"])
+@pytest.mark.parametrize("reading", ["paper", "scale-6", "default"])
 def test_readings_of_the_prior(reading):
     assert prior_of(reading, boosting.SPACE).length_scale is not None
 

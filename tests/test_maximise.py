@@ -1,5 +1,7 @@
 """The maximiser finds known maxima of simple surfaces, and never a row that was tried."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from covey import Categorical, Float, Int, Space
 from covey.design import ENUMERABLE, configurations, random
 from covey.features import Features
 from covey.maximise import maximise
-from covey.search import SEPARATION, Search
+from covey.search import SEPARATION, Search, few_starts
 
 
 class Bowl:
@@ -80,6 +82,26 @@ def test_the_top_of_a_bowl_is_found_exactly(d):
 def test_a_maximum_outside_is_found_on_the_border():
     found = maximise(Bowl([1.3, -0.2]), search(box(2)), rng())
     np.testing.assert_array_equal(found, [1.0, 0.0])
+
+
+THREE = Peaks([[0.2, 0.2], [0.8, 0.7], [0.3, 0.9]], [1.0, 1.5, 1.2], [0.15, 0.15, 0.15])
+
+
+def peaks_found(starts, draws=60):
+    """How often each of three peaks is where the maximiser ends."""
+    one = replace(search(box(2), [[0.81, 0.71]], anchors=1), effort=few_starts(starts))
+    found = np.array([maximise(THREE, one, rng(seed)) for seed in range(draws)])
+    nearest = np.linalg.norm(found[:, None] - THREE.tops, axis=2)
+    assert (nearest.min(axis=1) < 0.02).all(), "not at a peak"
+    return np.bincount(nearest.argmin(axis=1), minlength=3)
+
+
+def test_a_single_start_climbs_to_any_of_several_peaks():
+    assert (peaks_found(1) > 5).all()
+
+
+def test_more_starts_come_nearer_to_the_highest_peak():
+    assert peaks_found(1)[1] < peaks_found(3)[1] < peaks_found(12)[1] == 60
 
 
 @pytest.mark.parametrize("seed", range(5))

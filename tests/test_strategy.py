@@ -104,6 +104,8 @@ def test_settings_change_what_they_name_and_nothing_else():
         ({"repel": "push"}, r"repel must be one of \['none', 'penalise'\], got 'push'"),
         ({"jitter": 0.1}, r"jitter must be one of \['fixed', 'drawn'\], got 0.1"),
         ({"acquisition": "ucb"}, r"acquisition must be one of \['ei', .* or None, got 'ucb'"),
+        ({"starts": 0}, "starts must be a whole number from 1 or None, got 0"),
+        ({"starts": 2.5}, "starts must be a whole number from 1 or None, got 2.5"),
         ({"q": 3}, r"a strategy has the settings \['s', 'p', .*\], got \['q'\]"),
     ],
 )

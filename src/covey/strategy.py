@@ -26,7 +26,7 @@ class Strategy:
         jitter: the acquisition function's trade-off, "fixed" or "drawn" for each point (j-ATS).
         acquisition: the one the method is defined for; None leaves the choice to the user.
         starts: None scans the space for the acquisition function's global maximum. A number climbs from so
-            many random places and one near the best, and takes the highest: often another, local maximum.
+            many random places and takes the highest: often another, local maximum.
     """
 
     name: str

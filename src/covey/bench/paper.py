@@ -100,8 +100,8 @@ def prior_of(reading: str, space: Space) -> Prior:
     if reading == "scale-6-raw":
         flat = _same(1 / 6)
         return Prior(Gamma(1, _width(space) / 6), flat.variance, flat.mean, NOISE)
-    if reading in ("rate-6", "scale-6"):
-        return _same(6.0 if reading == "rate-6" else 1 / 6)
+    if reading == "scale-6":
+        return _same(1 / 6)
     return resolve_prior(reading, len(space))
 
 
@@ -116,8 +116,7 @@ def _width(space: Space) -> float:
 
 
 PRIORS: dict[str, str] = {
-    "paper": "the preset: Gamma(1, rate 6) on length-scales, Gamma(1, rate 2) on the variance",
-    "rate-6": "Gamma(1, 6) with 6 a rate, on length-scales and variance",
+    "paper": "the preset: Gamma(1, 6) with 6 a rate, on length-scales and variance",
     "scale-6": "Gamma(1, 6) with 6 a scale, on length-scales and variance",
     "scale-6-raw": "the same, with length-scales in the function's own units",
     "default": "covey's own",
