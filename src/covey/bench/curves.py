@@ -59,6 +59,7 @@ def draw(
         label=name or label(method),
     )
     axis.fill_between(steps, lower, upper, color=how.color, alpha=0.15, linewidth=0)
+    axis.xaxis.get_major_locator().set_params(integer=True)
 
 
 def present(records: Sequence[dict[str, Any]], field: str) -> list[Any]:

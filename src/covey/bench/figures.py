@@ -42,7 +42,7 @@ def sequential_and_parallel(records: Records, folder: Path) -> list[Path]:
     problems = [name for name in problems if any(record["problem"] == name for record in ats)]
     if not problems:
         return []
-    figure, axes = _panels(len(problems))
+    figure, axes = _panels(len(problems), legend=True)
     for axis, name in zip(axes, problems, strict=True):
         rounds = COLUMNS[name].iterations
         alone = stacked(records, "best", problem=name, method="sequential")
@@ -55,8 +55,8 @@ def sequential_and_parallel(records: Records, folder: Path) -> list[Path]:
             values = stacked(ats, "best", problem=name, M=M)
             draw(axis, values[:, : rounds + 1], shade, name=f"ATS, M = {M}")
         axis.set(title=f"{TITLES[name]}, {COLUMNS[name].acquisition.upper()}", xlabel="batch iteration")
-        axis.legend(fontsize=7)
     axes[0].set_ylabel("best value")
+    _legend_below(figure, axes)
     return save(figure, folder, "figure1-sequential-and-parallel")
 
 
@@ -106,7 +106,13 @@ def diversity(records: Records, folder: Path) -> list[Path]:
     problem, plt = problems[0], pyplot()
     M, rounds = COLUMNS[problem].batch, COLUMNS[problem].iterations
     figure, axes = plt.subplots(
-        2, len(groups), figsize=(3.4 * len(groups), 4.4), layout="constrained", sharex=True, squeeze=False
+        2,
+        len(groups),
+        figsize=(3.4 * len(groups), 4.4),
+        layout="constrained",
+        sharex=True,
+        sharey="row",
+        squeeze=False,
     )
     for column, group in zip(axes.T, groups, strict=True):
         methods = _known(batches, group, "method")
