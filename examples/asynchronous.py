@@ -32,7 +32,7 @@ def cost_per_day(params: dict) -> float:
 
 
 def run(evaluations: int, **settings: object) -> covey.Result:
-    settings |= {"strategy": "b-lcb", "seed": 0}  # b-lcb takes into account which points are still running
+    settings |= {"seed": 0}
     with ThreadPoolExecutor(WORKERS) as pool:  # enough when the work is done by programs or instruments
         return covey.minimize(
             cost_per_day, SPACE, batch_size=WORKERS, evaluations=evaluations, executor=pool, **settings

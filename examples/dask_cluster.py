@@ -51,7 +51,7 @@ def main() -> None:
         Client(cluster) as client,
     ):
         executor = client.get_executor(pure=False)  # pure: the same call would not be made twice
-        settings = {"batch_size": 4, "strategy": "b-lcb", "seed": 0}
+        settings = {"batch_size": 4, "seed": 0}
         result = covey.minimize(misfit, SPACE, executor=executor, **settings, **vars(options))
         workers = len(client.scheduler_info()["workers"])
     print(f"{len(result.trials)} evaluations on {workers} Dask workers")

@@ -3,7 +3,6 @@
     mpiexec -n 4 python -m mpi4py.futures examples/mpi.py
 
 One process chooses and the others evaluate. Without "-m mpi4py.futures" each would run a study of its own.
-MPI takes functions of modules only; wrap a lambda or closure in loky.wrap_non_picklable_objects.
 """
 
 import argparse

@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=40)
     options = parser.parse_args()
     executor = RayExecutor(num_cpus=0.5)  # options of each evaluation, as in ray.remote
-    settings = {"batch_size": 4, "strategy": "p-ts", "seed": 0}
+    settings = {"batch_size": 4, "seed": 0}
     result = covey.minimize(reflectance, SPACE, executor=executor, **settings, **vars(options))
     ray.shutdown()
     print(f"{len(result.trials)} evaluations as Ray tasks")
