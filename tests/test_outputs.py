@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from covey.outputs import standardise
+from covey.outputs import bend, standardise
 
 unit = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=30)
 
@@ -71,3 +71,55 @@ def test_noise_as_large_as_the_objectives_spread_has_variance_one(magnitude):
 
 def test_noise_is_bounded_where_the_objective_hardly_moves():
     assert standardise([1e-300, 2e-300]).noise_variance(1.0) == 1e6
+
+
+# Bent outputs
+
+SKEWED = np.exp(np.random.default_rng(3).normal(0, 3, 60))
+
+
+def skewness(z):
+    return float(((z - z.mean()) ** 3).mean() / z.std() ** 3)
+
+
+def test_bending_keeps_the_order_and_evens_out_orders_of_magnitude():
+    z = bend(SKEWED.tolist()).z
+    np.testing.assert_array_equal(np.argsort(z), np.argsort(SKEWED))
+    assert skewness(standardise(SKEWED.tolist()).z) > 3
+    assert abs(skewness(z)) < 2
+    assert z.mean() == pytest.approx(0, abs=1e-12)
+    assert z.std() == pytest.approx(1)
+
+
+def test_values_of_which_the_best_stand_out_already_are_left_as_they_are():
+    deep = (-np.exp(np.random.default_rng(4).normal(0, 1, 80))).tolist()
+    np.testing.assert_allclose(bend(deep).z, standardise(deep).z, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-5, 1.0, 1e300 / 2**40])
+@pytest.mark.parametrize("shift", [0.0, 7.0])
+def test_bending_does_not_depend_on_units(scale, shift):
+    moved = (scale * (SKEWED + shift)).tolist()
+    np.testing.assert_allclose(bend(moved).z, bend(SKEWED.tolist()).z, atol=1e-6)
+
+
+def test_failures_are_at_the_worst_and_teach_no_power():
+    with_failures = [*SKEWED.tolist(), None, None]
+    z = bend(with_failures).z
+    assert z[-1] == z[-2] == z.max()
+    order = np.argsort(bend(SKEWED.tolist()).z)
+    np.testing.assert_array_equal(np.argsort(z[:-2]), order)
+
+
+@pytest.mark.parametrize("values", [[1.0], [2.0, 1.0], [5.0] * 9, [0.0] * 6 + [1.0, 2.0], [None] * 7])
+def test_too_little_to_learn_from_is_standardised(values):
+    np.testing.assert_array_equal(bend(values).z, standardise(values).z)
+
+
+def test_noise_in_raw_units_is_taken_at_the_median():
+    outputs = bend(SKEWED.tolist())
+    middle, step = np.median(SKEWED), 1e-4
+    near = np.interp([middle - step, middle + step], np.sort(SKEWED), np.sort(outputs.z))
+    slope = (near[1] - near[0]) / (2 * step)
+    assert outputs.noise_variance(0.01) == pytest.approx((0.01 * slope) ** 2, rel=0.5)
+    assert outputs.noise_variance(0.0) == 0.0

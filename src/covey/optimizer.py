@@ -26,7 +26,7 @@ from covey.density import Data
 from covey.design import initial_rows
 from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
 from covey.features import Features
-from covey.outputs import standardise
+from covey.outputs import OUTPUTS
 from covey.parallel import announce_compilation, single_threaded_blas
 from covey.posterior import Diagnostics, Ensemble
 from covey.priors import Prior, resolve_prior
@@ -220,7 +220,7 @@ class Optimizer:
     def _task(self, chosen: list[Array]) -> Task:
         observed = self._stacked([self._rows[k] for k in self._told])
         running = [self._rows[t.id] for t in self._trials if t.state is State.RUNNING]
-        outputs = standardise([self._trials[k].value for k in self._told])
+        outputs = OUTPUTS[self.strategy.outputs]([self._trials[k].value for k in self._told])
         noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
         points = self._features.embed(observed)
         return Task(

@@ -27,6 +27,7 @@ class Strategy:
         acquisition: the one the method is defined for; None leaves the choice to the user.
         starts: None scans the space for the acquisition function's global maximum. A number climbs from so
             many random places and takes the highest: often another, local maximum.
+        outputs: how the model sees values: "standard", or "bent" by a learned power (``covey.outputs``).
     """
 
     name: str
@@ -38,6 +39,7 @@ class Strategy:
     jitter: Literal["fixed", "drawn"] = "fixed"
     acquisition: str | None = None
     starts: int | None = None
+    outputs: Literal["standard", "bent"] = "standard"
 
     def __post_init__(self) -> None:
         if not (_is_count(self.s) or self.s == "auto"):
@@ -70,12 +72,13 @@ _ACCEPTED = {
     "surrogate": ("data", "hallucinated"),
     "repel": ("none", "penalise"),
     "jitter": ("fixed", "drawn"),
+    "outputs": ("standard", "bent"),
 }
 
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("auto", jitter="drawn"),
+        Strategy("auto", surrogate="hallucinated", jitter="drawn", outputs="bent"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),

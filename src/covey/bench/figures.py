@@ -157,13 +157,14 @@ def tuning(records: Records, folder: Path) -> list[Path]:
     if not records:
         return []
     figure, (axis,) = _panels(1, legend=True, width=5.0)
-    longest = max(record["iteration"] for record in records if record["M"] > 1)
+    longest = max((record["iteration"] for record in records if record["M"] > 1), default=20)
     methods = _known(records, (*METHODS, "random", "auto"), "method")
     for method in methods:
         values = stacked(records, "best", method=method)
         draw(axis, values[:, : longest + 1], method)
     M = max(record["M"] for record in records)
-    axis.set(title=f"XGBoost on {records[0]['problem'].removeprefix('xgboost-')}, M = {M}")
+    data = {"xgboost-higgs": "HIGGS"}.get(records[0]["problem"], "generated data")
+    axis.set(title=f"XGBoost on {data}, M = {M}")
     axis.set(xlabel="batch iteration", ylabel="best validation log-loss")
     _legend_below(figure, [axis])
     return save(figure, folder, "figure5-xgboost")
