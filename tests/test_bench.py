@@ -137,6 +137,8 @@ def test_settings_of_a_method_are_part_of_its_name():
     assert strategy_of("ats-b-lcb", Settings(p=0.25)).p == 0.25
     assert strategy_of("b-lcb", Settings(p=0.25)).p == 0.0
     assert strategy_of("ats", Settings(s=7)).s == 7
+    assert strategy_of("ats:starts=0", Settings(starts=3)).starts is None
+    assert strategy_of("ats", Settings(starts=3)).starts == 3
 
 
 @pytest.mark.parametrize("reading", PRIORS)

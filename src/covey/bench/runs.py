@@ -64,7 +64,7 @@ def strategy_of(method: str, settings: Settings) -> Strategy:
     """
     name, *changes = method.split(":")
     base = strategy(name)
-    common: dict[str, Any] = {"s": settings.s, "starts": settings.starts or None}
+    common: dict[str, Any] = {"s": settings.s, "starts": settings.starts}
     if 0 < base.p < 1:
         common["p"] = settings.p
     for change in changes:
@@ -77,6 +77,7 @@ def strategy_of(method: str, settings: Settings) -> Strategy:
             common[key] = float(value) if key == "p" else int(value)
         except ValueError:
             raise ValueError(f"{key} must be a number, got {method!r}") from None
+    common["starts"] = common["starts"] or None
     return strategy(name, **common)
 
 
