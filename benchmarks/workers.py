@@ -135,6 +135,10 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
+def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["workers"], row["asynchronous"], row["seed"]
+
+
 def figure() -> None:
     """Mean regret by time with its standard error: real workers, then virtual ones."""
     import matplotlib.pyplot as plt
@@ -151,7 +155,7 @@ def figure() -> None:
         for asynchronous, style in ((True, {"color": "#0b5394"}), (False, {"color": "#e69138", "ls": "--"})):
             runs = [row for row in rows if row["asynchronous"] == asynchronous]
             _draw(axis, runs, how(asynchronous), style)
-        axis.set(title=title, xlabel="wall-clock time (s)", yscale="log")
+        axis.set(title=title, xlabel="wall-clock time (s)", yscale="log", ylim=(1e-3, None))
     np.atleast_1d(axes)[0].set_ylabel("regret on Hartmann6")
     np.atleast_1d(axes)[0].legend(frameon=False)
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
@@ -190,6 +194,9 @@ def main() -> None:
     header = {name: version(name) for name in ("covey", "numpy", "scipy", "loky")}
     out = options.out or RESULTS / f"workers-{options.mode}.json"
     out.parent.mkdir(exist_ok=True)
+    done = {_identity(row) for row in rows}
+    before = json.loads(out.read_text())["rows"] if out.exists() else []
+    rows = [row for row in before if _identity(row) not in done] + rows  # those of other runs stay
     out.write_text(json.dumps({"header": header, "rows": rows}) + "\n")
     print(f"written: {out}")
 

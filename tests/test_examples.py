@@ -41,3 +41,24 @@ def test_the_cost_benchmark_runs_and_records_its_settings(tmp_path):
     assert recorded["header"]["strategy"] == "j-ats"
     (row,) = recorded["rows"]
     assert row["warm"] >= row["theta posterior"] + row["maximise"] > 0
+
+
+def test_virtual_workers_are_busier_without_batches():
+    from virtual import simulate
+
+    import covey
+    from covey.bench.functions import PROBLEMS
+
+    problem, runs = PROBLEMS["branin"], {}
+    for asynchronous in (True, False):
+        optimizer = covey.Optimizer(problem.space, "sequential", n_initial=100, seed=0)
+        runs[asynchronous] = simulate(
+            optimizer, problem, lambda p: 1.0 + p["x1"] / 20, 4, 40, asynchronous, choosing=0.05
+        )
+    for run in runs.values():
+        assert len(run["ends"]) == 40
+        assert run["ends"] == sorted(run["ends"])
+        assert run["best"] == sorted(run["best"], reverse=True)
+        assert 0 < run["utilisation"] <= 1
+    assert runs[True]["wall"] < runs[False]["wall"]
+    assert runs[True]["utilisation"] > runs[False]["utilisation"]
