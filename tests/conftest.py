@@ -1,9 +1,13 @@
 """What several test modules share: a real PostgreSQL server, started for the session if it is installed."""
 
+import signal
 import uuid
 
 import postgres as postgresql  # benchmarks/postgres.py
 import pytest
+
+# A shell's background job ignores Ctrl-C, and so would every process that a test starts and interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
