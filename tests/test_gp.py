@@ -8,6 +8,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from covey import kernels
+from covey.acquisition import expected_improvement
 from covey.gp import GPStack, Thetas, fit
 from covey.parallel import single_threaded_blas
 
@@ -197,6 +198,44 @@ def test_conditioning_writes_nothing_into_the_posterior():
     stack.condition(np.full((2, 3), 0.5), np.array([1.0, -1.0]))
     for name, old in zip(names, before, strict=True):
         np.testing.assert_array_equal(getattr(stack, name), old)
+
+
+def repeated(thetas, times):
+    return thetas[np.zeros(times, dtype=int)]
+
+
+def test_fantasies_are_draws_of_the_joint_posterior():
+    x, y, single = some_stack(20, count=1, noise=0.0)
+    points = np.random.default_rng(21).random((2, 3))
+    many = fit(x, y, repeated(single.thetas, 20_000)).fantasise(points, np.random.default_rng(22))
+    drawn = many.predict(points)[0]
+    mean, covariance = oracle(x, y, single.thetas, 0).predict(points, return_cov=True)
+    np.testing.assert_allclose(drawn.mean(axis=0), mean + single.thetas.mean[0], atol=0.03)
+    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.03)
+
+
+def test_expected_improvement_over_fantasies_is_that_of_the_batch():
+    """E[max(best - min(f(pending), f(x)), 0)] = E[max(best - min f(pending), 0)] + EI over fantasies."""
+    x, y, single = some_stack(23, count=1, noise=0.0)
+    points = np.random.default_rng(24).random((3, 3))
+    many = fit(x, y, repeated(single.thetas, 20_000)).fantasise(points[:2], np.random.default_rng(25))
+    gain = expected_improvement(*many.predict(points[2:]), many.best, 0.0).mean()
+    joint = oracle(x, y, single.thetas, 0).sample_y(points, 100_000, random_state=26) + single.thetas.mean[0]
+    of_all = np.maximum(y.min() - joint.min(axis=0), 0).mean()
+    of_pending = np.maximum(y.min() - joint[:2].min(axis=0), 0).mean()
+    assert gain == pytest.approx(of_all - of_pending, abs=0.01)
+
+
+def test_fantasies_take_away_as_much_uncertainty_as_values_would():
+    _, _, stack = some_stack(27)
+    points = np.random.default_rng(28).random((5, 3))
+    after = stack.fantasise(points[:2], np.random.default_rng(29)).predict(points)[1]
+    np.testing.assert_allclose(after, stack.condition(points[:2]).predict(points)[1], rtol=1e-9)
+
+
+def test_fantasies_of_nothing_are_the_posterior_itself():
+    _, _, stack = some_stack(30)
+    assert stack.fantasise(np.empty((0, 3)), np.random.default_rng(0)) is stack
 
 
 def is_finite(stack: GPStack, points):

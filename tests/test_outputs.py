@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import norm, rankdata
 
-from covey.outputs import bend, standardise
+from covey.outputs import rank_the_worse, standardise
 
 unit = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=30)
 
@@ -73,53 +74,59 @@ def test_noise_is_bounded_where_the_objective_hardly_moves():
     assert standardise([1e-300, 2e-300]).noise_variance(1.0) == 1e6
 
 
-# Bent outputs
+# The worse half by rank
 
 SKEWED = np.exp(np.random.default_rng(3).normal(0, 3, 60))
 
 
-def skewness(z):
-    return float(((z - z.mean()) ** 3).mean() / z.std() ** 3)
+@given(st.lists(st.one_of(st.none(), st.floats(-1e300, 1e300)), min_size=1, max_size=30))
+def test_ranked_outputs_are_finite_and_keep_the_order(values):
+    z = rank_the_worse(values).z
+    assert np.isfinite(z).all()
+    worst = max((value for value in values if value is not None), default=0.0)
+    order = np.argsort([worst if value is None else value for value in values], kind="stable")
+    assert (np.diff(z[order]) >= -1e-12).all()
 
 
-def test_bending_keeps_the_order_and_evens_out_orders_of_magnitude():
-    z = bend(SKEWED.tolist()).z
-    np.testing.assert_array_equal(np.argsort(z), np.argsort(SKEWED))
-    assert skewness(standardise(SKEWED.tolist()).z) > 3
-    assert abs(skewness(z)) < 2
+def test_the_better_half_keeps_its_proportions_and_the_worse_half_becomes_normal_quantiles():
+    z = rank_the_worse(SKEWED.tolist()).z
+    better = rankdata(SKEWED) <= 30
+    slope, offset = np.polyfit(SKEWED[better], z[better], 1)
+    np.testing.assert_allclose(slope * SKEWED[better] + offset, z[better], atol=1e-9)
+    quantiles = norm.ppf((rankdata(SKEWED) - 0.5) / len(SKEWED))
+    slope, offset = np.polyfit(quantiles[~better], z[~better], 1)
+    np.testing.assert_allclose(slope * quantiles[~better] + offset, z[~better], atol=1e-9)
     assert z.mean() == pytest.approx(0, abs=1e-12)
     assert z.std() == pytest.approx(1)
 
 
-def test_values_of_which_the_best_stand_out_already_are_left_as_they_are():
-    deep = (-np.exp(np.random.default_rng(4).normal(0, 1, 80))).tolist()
-    np.testing.assert_allclose(bend(deep).z, standardise(deep).z, atol=1e-12)
+def test_how_bad_the_worst_are_does_not_matter():
+    worse = np.where(rankdata(SKEWED) > 30, SKEWED**3 + 1e6 * SKEWED, SKEWED)
+    np.testing.assert_allclose(rank_the_worse(worse.tolist()).z, rank_the_worse(SKEWED.tolist()).z, atol=1e-6)
+
+
+def test_a_gathering_around_one_minimum_leaves_the_rest_within_a_few_standard_deviations():
+    values = [*np.linspace(0, 1e-6, 30), *np.linspace(1, 2, 29)]
+    z = rank_the_worse(values).z
+    assert np.ptp(z[:30]) > 1
+    assert np.ptp(z) < 6
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-5, 1.0, 1e300 / 2**40])
 @pytest.mark.parametrize("shift", [0.0, 7.0])
-def test_bending_does_not_depend_on_units(scale, shift):
+def test_ranked_outputs_do_not_depend_on_units(scale, shift):
     moved = (scale * (SKEWED + shift)).tolist()
-    np.testing.assert_allclose(bend(moved).z, bend(SKEWED.tolist()).z, atol=1e-6)
-
-
-def test_failures_are_at_the_worst_and_teach_no_power():
-    with_failures = [*SKEWED.tolist(), None, None]
-    z = bend(with_failures).z
-    assert z[-1] == z[-2] == z.max()
-    order = np.argsort(bend(SKEWED.tolist()).z)
-    np.testing.assert_array_equal(np.argsort(z[:-2]), order)
+    np.testing.assert_allclose(rank_the_worse(moved).z, rank_the_worse(SKEWED.tolist()).z, atol=1e-6)
 
 
 @pytest.mark.parametrize("values", [[1.0], [2.0, 1.0], [5.0] * 9, [0.0] * 6 + [1.0, 2.0], [None] * 7])
-def test_too_little_to_learn_from_is_standardised(values):
-    np.testing.assert_array_equal(bend(values).z, standardise(values).z)
+def test_too_little_to_divide_in_halves_is_standardised(values):
+    np.testing.assert_array_equal(rank_the_worse(values).z, standardise(values).z)
 
 
-def test_noise_in_raw_units_is_taken_at_the_median():
-    outputs = bend(SKEWED.tolist())
-    middle, step = np.median(SKEWED), 1e-4
-    near = np.interp([middle - step, middle + step], np.sort(SKEWED), np.sort(outputs.z))
-    slope = (near[1] - near[0]) / (2 * step)
-    assert outputs.noise_variance(0.01) == pytest.approx((0.01 * slope) ** 2, rel=0.5)
+def test_noise_in_raw_units_is_that_of_the_better_half():
+    outputs = rank_the_worse(SKEWED.tolist())
+    low, high = np.argsort(SKEWED)[[0, 20]]
+    slope = (outputs.z[high] - outputs.z[low]) / (SKEWED[high] - SKEWED[low])
+    assert outputs.noise_variance(0.01) == pytest.approx((0.01 * slope) ** 2)
     assert outputs.noise_variance(0.0) == 0.0

@@ -87,7 +87,7 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
         if stack is None or rng.random() < strategy.p:
             stack = fit(task.data.x, task.data.y, source.draw())
         jitter = JITTERS[strategy.jitter](acquisition, rng)
-        surrogate = SURROGATES[strategy.surrogate](stack, embed(pending))
+        surrogate = SURROGATES[strategy.surrogate](stack, embed(pending), rng)
         view = VIEWS[acquisition.draws_paths](surrogate, rng)
         repulsion = REPULSIONS[strategy.repel](stack, embed(pending), search, rng)
         row = maximise(Surface(view, acquisition, jitter, task.features, repulsion), search, rng)
@@ -107,8 +107,12 @@ def _effort(strategy: Strategy) -> Effort:
     return THOROUGH if strategy.starts is None else few_starts(strategy.starts)
 
 
-def _unmoved(stack: GPStack, _pending: Array) -> GPStack:
+def _unmoved(stack: GPStack, _pending: Array, _rng: np.random.Generator) -> GPStack:
     return stack
+
+
+def _hallucinate(stack: GPStack, pending: Array, _rng: np.random.Generator) -> GPStack:
+    return stack.condition(pending)
 
 
 def _no_repulsion(
@@ -133,9 +137,10 @@ JITTERS: dict[str, Callable[[Acquisition, np.random.Generator], float]] = {
     "fixed": lambda acquisition, _rng: acquisition.jitter.fixed,
     "drawn": lambda acquisition, rng: acquisition.jitter.draw(rng),
 }
-SURROGATES: dict[str, Callable[[GPStack, Array], GPStack]] = {
+SURROGATES: dict[str, Callable[[GPStack, Array, np.random.Generator], GPStack]] = {
     "data": _unmoved,
-    "hallucinated": GPStack.condition,
+    "hallucinated": _hallucinate,
+    "fantasised": GPStack.fantasise,
 }
 REPULSIONS: dict[str, Callable[[GPStack, Array, Search, np.random.Generator], Repulsion | None]] = {
     "none": _no_repulsion,

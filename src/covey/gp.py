@@ -144,6 +144,27 @@ class GPStack:
         """
         if len(points) == 0:
             return self
+        grown, corner = self._extended(points)
+        if values is None:
+            return replace(grown, alpha=_alpha(grown.chol, grown.white))
+        n = self.x.shape[1]
+        across = grown.chol[:, :n, n:].transpose(0, 2, 1)
+        residual = values - self.thetas.mean[:, None] - (across @ self.white[..., None])[..., 0]
+        return grown._with_white(np.linalg.solve(corner, residual[..., None])[..., 0])
+
+    def fantasise(self, points: Array, rng: np.random.Generator) -> GPStack:
+        """The posterior given values at k further points (k, D) that are drawn from it, each theta its own.
+
+        Averaged over the stack, the expected improvement of one more point is then that of a batch with the
+        points in it (Snoek et al. 2012). The whitened residuals of a draw are independent normals.
+        """
+        if len(points) == 0:
+            return self
+        grown, _ = self._extended(points)
+        return grown._with_white(rng.normal(size=(len(self.thetas), len(points))))
+
+    def _extended(self, points: Array) -> tuple[GPStack, Array]:
+        """Factors for k further points (k, D), their residuals zero; and the new corner (S, k, k)."""
         t = self.thetas
         count, n, k = len(t), self.x.shape[1], len(points)
         across = np.empty((count, k, n))
@@ -160,14 +181,15 @@ class GPStack:
         white = np.zeros((count, n + k))
         white[:, :n] = self.white
         x = np.ascontiguousarray(np.concatenate([self.x, points.T], axis=1))
-        if values is None:
-            return replace(self, x=x, chol=chol, white=white, alpha=_alpha(chol, white))
-        residual = values - t.mean[:, None] - (across @ self.white[..., None])[..., 0]
-        white[:, n:] = np.linalg.solve(corner, residual[..., None])[..., 0]
-        alpha = _alpha(chol, white)
-        y = t.mean[:, None] + (np.triu(chol).transpose(0, 2, 1) @ white[..., None])[..., 0]
-        best = _lowest_mean(y, self.diagonal, alpha)
-        return replace(self, x=x, chol=chol, white=white, alpha=alpha, best=best)
+        return replace(self, x=x, chol=chol, white=white), corner
+
+    def _with_white(self, last: Array) -> GPStack:
+        """The same with other whitened residuals (S, k) of the last k points, and what follows from them."""
+        white = self.white.copy()
+        white[:, white.shape[1] - last.shape[1] :] = last
+        alpha = _alpha(self.chol, white)
+        y = self.thetas.mean[:, None] + (np.triu(self.chol).transpose(0, 2, 1) @ white[..., None])[..., 0]
+        return replace(self, white=white, alpha=alpha, best=_lowest_mean(y, self.diagonal, alpha))
 
     def _floored(self, variance: Array) -> Array:
         return np.maximum(variance, _LEAST_VARIANCE * self.thetas.variance[:, None])

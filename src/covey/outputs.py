@@ -1,7 +1,7 @@
-"""On which scale does the model see the objective? Standardised, whatever its magnitude; perhaps bent before.
+"""On which scale does the model see the objective? Standardised, and perhaps the worse half only by rank.
 
-A Gaussian process believes in values that scatter evenly. Where a few are larger than the rest by orders of
-magnitude, a power of the distance to the best, or its logarithm, is easier to believe; the order stays.
+A Gaussian process believes in values that scatter evenly. Where some are larger than the rest by orders of
+magnitude, their order is all that matters for finding the smallest.
 """
 
 from __future__ import annotations
@@ -11,19 +11,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from covey.arrays import Array
 
 _MOST_NOISE = 1e6
 """Noise of a thousand standard deviations drowns everything; more of it changes nothing."""
 
-_OFFSET = 0.3
-"""In medians of the distance to the best: the smaller, the sharper the best values stand out."""
-
 _LEAST = 1e-100
-_POWERS = np.linspace(0.0, 1.0, 21)
 _FEWEST = 5
-"""Values that a power is learned from."""
+"""Values that have a better and a worse half."""
 
 
 @dataclass(frozen=True)
@@ -69,30 +66,38 @@ def _scaled(values: Sequence[float | None]) -> tuple[Array, int]:
     return np.ldexp(raw, -exponent), exponent
 
 
-def bend(values: Sequence[float | None]) -> Outputs:
-    """Standardise a power of the distance to the best value, the power learned from the values.
+def _ranks(values: Array) -> Array:
+    """1 for the smallest; equal values share the mean of their ranks."""
+    ordered = np.sort(values)
+    below, upto = np.searchsorted(ordered, values), np.searchsorted(ordered, values, side="right")
+    return (below + upto + 1) / 2
 
-    With a = y - min y in units of its median and t = a + c: Box and Cox's (t^p - 1) / p, log t for p = 0. The
-    p between 0 and 1 is the likeliest one if the result is normal; p = 1 is ``standardise``.
+
+def rank_the_worse(values: Sequence[float | None]) -> Outputs:
+    """Keep the better half as it is; of the worse half keep only the order. At least one value.
+
+    With m the median and s the better half's root mean square distance to it, a value y up to m becomes
+    (y - m) / s, and one beyond m the normal quantile of its rank. Values that are larger than the rest by
+    orders of magnitude then cost the model no more than "among the worst", and however closely the better
+    half gathers around one minimum, the rest stays within a few standard deviations: worth another look.
     """
     scaled, exponent = _scaled(values)
-    away = scaled - scaled.min(initial=math.inf)
-    middle = float(np.median(away)) if len(away) >= _FEWEST else 0.0
-    if middle < _LEAST:  # too few values, or half of them are the best
+    # The lower median: between two values, one of orders of magnitude more would move it.
+    middle = float(np.sort(scaled)[(len(scaled) - 1) // 2])
+    better = scaled <= middle
+    spread = math.sqrt(float(np.mean((scaled[better] - middle) ** 2)))
+    if len(scaled) < _FEWEST or spread < _LEAST:  # too few values, or half of them are the best
         return standardise(values)
-    t = away / middle + _OFFSET
-    powers = _POWERS[:, None]
-    bent = np.where(powers > 0, (t**powers - 1) / np.maximum(powers, 1e-9), np.log(t))
-    seen = np.array([value is not None for value in values])
-    spread = np.maximum(bent[:, seen].std(axis=1), 1e-300)
-    likelihood = -seen.sum() * np.log(spread) + (_POWERS - 1) * np.log(t[seen]).sum()
-    best = int(np.argmax(likelihood))
-    z = bent[best] - bent[best].mean()
-    width = float(z.std()) or 1.0
-    # Noise is told in raw units: what it is here depends on where, so the slope at the median serves.
-    slope = (1 + _OFFSET) ** (_POWERS[best] - 1) / (middle * width)
-    return Outputs(z / width, exponent, float(1 / slope))
+    share = (_ranks(scaled) - 0.5) / len(scaled)
+    z = np.where(better, (scaled - middle) / spread, ndtri(np.maximum(share, 0.5)))
+    z -= z.mean()
+    width = float(z.std())
+    # Noise is told in raw units, and matters most among the better half.
+    return Outputs(z / width, exponent, spread * width)
 
 
-OUTPUTS: dict[str, Callable[[Sequence[float | None]], Outputs]] = {"standard": standardise, "bent": bend}
+OUTPUTS: dict[str, Callable[[Sequence[float | None]], Outputs]] = {
+    "standard": standardise,
+    "ranked": rank_the_worse,
+}
 """What the values of a strategy's axis do."""

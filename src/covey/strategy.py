@@ -21,25 +21,26 @@ class Strategy:
         s: thetas that an acquisition function is averaged over; "auto" decreases with the batch size.
         p: probability that a point gets a fresh set of thetas; else it keeps the last point's.
         thetas: drawn given the "data", or given the data and "hallucinated" pending points (h-ATS).
-        surrogate: conditioned on the "data", or on "hallucinated" pending points too (B-LCB).
+        surrogate: conditioned on the "data", or on pending points too: on their means, which are
+            "hallucinated" (B-LCB), or on "fantasised" values, drawn for each theta.
         repel: "none", or "penalise" around pending points (LP).
         jitter: the acquisition function's trade-off, "fixed" or "drawn" for each point (j-ATS).
         acquisition: the one the method is defined for; None leaves the choice to the user.
         starts: None scans the space for the acquisition function's global maximum. A number climbs from so
             many random places and takes the highest: often another, local maximum.
-        outputs: how the model sees values: "standard", or "bent" by a learned power (``covey.outputs``).
+        outputs: how the model sees values: "standard", or the worse half "ranked" (``covey.outputs``).
     """
 
     name: str
     s: int | Literal["auto"] = "auto"
     p: float = 1.0
     thetas: Literal["data", "hallucinated"] = "data"
-    surrogate: Literal["data", "hallucinated"] = "data"
+    surrogate: Literal["data", "hallucinated", "fantasised"] = "data"
     repel: Literal["none", "penalise"] = "none"
     jitter: Literal["fixed", "drawn"] = "fixed"
     acquisition: str | None = None
     starts: int | None = None
-    outputs: Literal["standard", "bent"] = "standard"
+    outputs: Literal["standard", "ranked"] = "standard"
 
     def __post_init__(self) -> None:
         if not (_is_count(self.s) or self.s == "auto"):
@@ -69,16 +70,16 @@ def _is_count(value: Any) -> bool:
 
 _ACCEPTED = {
     "thetas": ("data", "hallucinated"),
-    "surrogate": ("data", "hallucinated"),
+    "surrogate": ("data", "hallucinated", "fantasised"),
     "repel": ("none", "penalise"),
     "jitter": ("fixed", "drawn"),
-    "outputs": ("standard", "bent"),
+    "outputs": ("standard", "ranked"),
 }
 
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("auto", surrogate="hallucinated", jitter="drawn", outputs="bent"),
+        Strategy("auto", surrogate="fantasised", outputs="ranked"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),
