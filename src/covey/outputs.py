@@ -1,7 +1,7 @@
-"""On which scale does the model see the objective? Standardised, and perhaps the worse half only by rank.
+"""On which scale does the model see the objective? Standardised, perhaps the worse half compressed.
 
 A Gaussian process believes in values that scatter evenly. Where some are larger than the rest by orders of
-magnitude, their order is all that matters for finding the smallest.
+magnitude, it need not know by how much to find the smallest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from covey.arrays import Array
 
@@ -66,20 +65,13 @@ def _scaled(values: Sequence[float | None]) -> tuple[Array, int]:
     return np.ldexp(raw, -exponent), exponent
 
 
-def _ranks(values: Array) -> Array:
-    """1 for the smallest; equal values share the mean of their ranks."""
-    ordered = np.sort(values)
-    below, upto = np.searchsorted(ordered, values), np.searchsorted(ordered, values, side="right")
-    return (below + upto + 1) / 2
+def compress(values: Sequence[float | None]) -> Outputs:
+    """Keep the better half as it is and put the worse half on a logarithmic scale. At least one value.
 
-
-def rank_the_worse(values: Sequence[float | None]) -> Outputs:
-    """Keep the better half as it is; of the worse half keep only the order. At least one value.
-
-    With m the median and s the better half's root mean square distance to it, a value y up to m becomes
-    (y - m) / s, and one beyond m the normal quantile of its rank. Values that are larger than the rest by
-    orders of magnitude then cost the model no more than "among the worst", and however closely the better
-    half gathers around one minimum, the rest stays within a few standard deviations: worth another look.
+    With m the median, s the better half's root mean square distance to it and t = (y - m) / s: t up to the
+    median, log(1 + t) beyond, which goes on with the same slope. Values that are larger than the rest by
+    orders of magnitude then cost the model little, and however closely the better half gathers around one
+    minimum, the rest stays near enough to be worth another look.
     """
     scaled, exponent = _scaled(values)
     # The lower median: between two values, one of orders of magnitude more would move it.
@@ -88,8 +80,8 @@ def rank_the_worse(values: Sequence[float | None]) -> Outputs:
     spread = math.sqrt(float(np.mean((scaled[better] - middle) ** 2)))
     if len(scaled) < _FEWEST or spread < _LEAST:  # too few values, or half of them are the best
         return standardise(values)
-    share = (_ranks(scaled) - 0.5) / len(scaled)
-    z = np.where(better, (scaled - middle) / spread, ndtri(np.maximum(share, 0.5)))
+    t = (scaled - middle) / spread
+    z = np.where(better, t, np.log1p(np.maximum(t, 0.0)))
     z -= z.mean()
     width = float(z.std())
     # Noise is told in raw units, and matters most among the better half.
@@ -98,6 +90,6 @@ def rank_the_worse(values: Sequence[float | None]) -> Outputs:
 
 OUTPUTS: dict[str, Callable[[Sequence[float | None]], Outputs]] = {
     "standard": standardise,
-    "ranked": rank_the_worse,
+    "compressed": compress,
 }
 """What the values of a strategy's axis do."""
