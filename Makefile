@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow lint bench peers clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -32,5 +32,13 @@ test-slow: $(VENV)/ready ## statistical checks and long runs: some 20 minutes
 bench: $(VENV)/ready ## seconds of ask(), and where they go
 	$(BIN)/python benchmarks/cost.py
 
+peers: $(patsubst benchmarks/peers/requirements/%.txt,.peers/%/ready,$(wildcard benchmarks/peers/requirements/*.txt)) ## environments of the optimisers that covey bench versus compares with
+
+# Every package is pinned, those that others need too: nothing is left to resolve.
+.peers/%/ready: benchmarks/peers/requirements/%.txt
+	$(PYTHON) -m venv .peers/$*
+	.peers/$*/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ from covey.bench.records import BadResults, Results, read
 from covey.bench.runs import Job, Settings, run, strategy_of
 from covey.bench.table import cells, markdown, plus_minus
 from covey.cli.app import app
+from covey.strategy import STRATEGIES
 
 OPTIONS = [
     "--problems",
@@ -139,6 +140,7 @@ def test_settings_of_a_method_are_part_of_its_name():
     assert strategy_of("ats", Settings(s=7)).s == 7
     assert strategy_of("ats:starts=0", Settings(starts=3)).starts is None
     assert strategy_of("ats", Settings(starts=3)).starts == 3
+    assert strategy_of("auto", Settings(s=7, starts=3)) == STRATEGIES["auto"]
 
 
 @pytest.mark.parametrize("reading", PRIORS)

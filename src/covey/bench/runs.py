@@ -56,6 +56,11 @@ class Job:
     seed: int
 
 
+def as_it_is(method: str) -> bool:
+    """Whether a method runs with its own settings: ``auto`` is not of the paper, and has them all."""
+    return method.partition(":")[0] == "auto"
+
+
 def strategy_of(method: str, settings: Settings) -> Strategy:
     """The strategy that a method's name and settings say.
 
@@ -65,6 +70,8 @@ def strategy_of(method: str, settings: Settings) -> Strategy:
     name, *changes = method.split(":")
     base = strategy(name)
     common: dict[str, Any] = {"s": settings.s, "starts": settings.starts}
+    if as_it_is(method):
+        common = {"s": base.s, "starts": base.starts}
     if 0 < base.p < 1:
         common["p"] = settings.p
     for change in changes:
@@ -77,7 +84,7 @@ def strategy_of(method: str, settings: Settings) -> Strategy:
             common[key] = float(value) if key == "p" else int(value)
         except ValueError:
             raise ValueError(f"{key} must be a number, got {method!r}") from None
-    common["starts"] = common["starts"] or None
+    common["starts"] = common["starts"] or None  # 0 on the command line
     return strategy(name, **common)
 
 
@@ -95,7 +102,7 @@ def run(job: Job, settings: Settings, target: Benchmark | None = None) -> list[d
         strategy_of(job.method, settings),
         job.acquisition,
         noise=0.0,
-        prior=prior_of(settings.prior, target.space),
+        prior="default" if as_it_is(job.method) else prior_of(settings.prior, target.space),
         n_initial=N_INITIAL,
         initial="random",
         seed=job.seed,

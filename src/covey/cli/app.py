@@ -16,7 +16,8 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-import covey.cli.higgs  # noqa: F401  (registers covey bench xgboost)
+import covey.cli.higgs
+import covey.cli.versus  # noqa: F401  (they register covey bench xgboost, versus and ranks)
 from covey.cli import InputError, lab, show, table
 from covey.cli.bench import bench
 from covey.cli.config import Config, load

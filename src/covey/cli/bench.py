@@ -1,4 +1,4 @@
-"""Which benchmarks can be run? ``covey bench paper``, ``table``, ``figures`` and ``xgboost``."""
+"""Which of the paper's experiments can be run? ``covey bench paper``, ``table`` and ``figures``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from covey.bench import table as tables
 from covey.bench.functions import problem
 from covey.bench.pool import run_all
 from covey.bench.records import Results, find, read, there
-from covey.bench.runs import Job, Settings, run, strategy_of
+from covey.bench.runs import Job, Settings, as_it_is, run, strategy_of
 from covey.cli import InputError
+from covey.strategy import DEFAULT_ACQUISITION
 
 bench = typer.Typer(
     help="Benchmarks: the paper's experiments, and more.",
@@ -67,14 +68,15 @@ def paper(
 
     Results are appended to OUT/results.jsonl, a line for every batch iteration. Runs that are there already
     are not done again, so the same command continues after an interruption. Sequential runs go on for as many
-    evaluations as the batches make, to see how much faster these are.
+    evaluations as the batches make, to see how much faster these are. The method auto is not of the paper: it
+    runs with its own prior, acquisition function and settings.
     """
     settings = Settings(prior, s, p, starts)
     try:
         todo = _jobs(
             names(problems, tuple(protocol.COLUMNS)),
             names(methods, protocol.METHODS),
-            [_size(text) for text in names(batch_sizes, ())],
+            [batch_size(text) for text in names(batch_sizes, ())],
             iterations,
             range(seed, seed + reps),
             settings,
@@ -97,7 +99,8 @@ def paper(
     )
 
 
-def _size(text: str) -> int:
+def batch_size(text: str) -> int:
+    """What an option says, or ValueError."""
     if not text.isdigit() or int(text) < 1:
         raise ValueError(f"batch sizes are whole numbers from 1, got {text}")
     return int(text)
@@ -118,7 +121,8 @@ def _jobs(
             column = protocol.COLUMNS.get(name) or protocol.Column(problem(name).name, 10, 10, "ei", False)
             for method in methods:
                 rounds = iterations or column.iterations
-                acquisition = strategy_of(method, settings).acquisition or column.acquisition
+                own = DEFAULT_ACQUISITION if as_it_is(method) else column.acquisition
+                acquisition = strategy_of(method, settings).acquisition or own
                 if method.partition(":")[0] == "sequential":
                     found.append(Job(name, method, acquisition, 1, rounds * column.batch, seed))
                     continue

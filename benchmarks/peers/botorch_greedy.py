@@ -1,0 +1,85 @@
+"""What does BoTorch propose? qLogEI or qLogNEI, the points of a batch one after the other.
+
+    python botorch_greedy.py qlogei | qlognei
+
+As in its tutorials: a SingleTaskGP of standardised outputs over the unit cube, its noise learned, and 10
+restarts from 512 raw samples. Categories are one-hot for the model (MixedSingleTaskGP takes several times as
+long to fit), and ``optimize_acqf_mixed_alternating`` searches spaces with integers or categories. Points of a
+batch that are chosen are pending for the rest of it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import partial
+
+import torch
+from botorch.acquisition import AcquisitionFunction
+from botorch.acquisition.logei import qLogExpectedImprovement, qLogNoisyExpectedImprovement
+from botorch.fit import fit_gpytorch_mll
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import NumericToCategoricalEncoding
+from botorch.optim import optimize_acqf
+from botorch.optim.optimize_mixed import optimize_acqf_mixed_alternating
+from cube import decode, encode, levels
+from gpytorch.mlls import ExactMarginalLogLikelihood
+from protocol import Params, Setup, serve
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+EFFORT = {"num_restarts": 10, "raw_samples": 512}
+
+
+class Greedy:
+    """A model of all that was told, and its acquisition function maximised point by point."""
+
+    def __init__(self, setup: Setup, how: str) -> None:
+        torch.manual_seed(setup.seed)
+        self.space, self.how = setup.space, how
+        self.x: list[list[float]] = []
+        self.y: list[list[float]] = []
+
+    def tell(self, params: list[Params], values: list[float]) -> None:
+        self.x += [encode(self.space, one) for one in params]
+        self.y += [[-value] for value in values]  # BoTorch maximises
+
+    def ask(self, n: int) -> list[Params]:
+        x, y = torch.tensor(self.x, dtype=torch.double), torch.tensor(self.y, dtype=torch.double)
+        model = self.model(x, y)
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        rows = self.maximise(self.acquisition(model, x, y), n)
+        return [decode(self.space, row) for row in rows.tolist()]
+
+    def model(self, x: Tensor, y: Tensor) -> SingleTaskGP:
+        sizes = {k: len(values) for k, values in self.positions("categorical").items()}
+        encoders = {k: partial(one_hot, num_classes=size) for k, size in sizes.items()}
+        transform = NumericToCategoricalEncoding(len(self.space), sizes, encoders) if sizes else None
+        return SingleTaskGP(x, y, input_transform=transform)
+
+    def acquisition(self, model: SingleTaskGP, x: Tensor, y: Tensor) -> AcquisitionFunction:
+        if self.how == "qlogei":
+            return qLogExpectedImprovement(model, best_f=y.max())
+        return qLogNoisyExpectedImprovement(model, X_baseline=x, prune_baseline=True)
+
+    def maximise(self, acquisition: AcquisitionFunction, n: int) -> Tensor:
+        integers, categories = self.positions("int"), self.positions("categorical")
+        highest = [categories[k][-1] if k in categories else 1.0 for k in range(len(self.space))]
+        bounds = torch.tensor([[0.0] * len(highest), highest], dtype=torch.double)
+        if integers or categories:
+            found, _ = optimize_acqf_mixed_alternating(
+                acquisition, bounds, integers, categories, q=n, **EFFORT
+            )
+        else:
+            found, _ = optimize_acqf(acquisition, bounds, q=n, sequential=True, **EFFORT)
+        return found
+
+    def positions(self, kind: str) -> dict[int, list[float]]:
+        """Column -> what it may hold, of all dimensions of a kind."""
+        return {k: levels(d) for k, d in enumerate(self.space) if d["kind"] == kind}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    serve("botorch", lambda setup: Greedy(setup, sys.argv[1]))

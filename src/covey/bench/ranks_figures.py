@@ -1,0 +1,53 @@
+"""How often does a method come how close? Its performance profile, for each batch size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from covey.bench.ranks import Record, ends, remaining
+from covey.bench.style import Look, look, pyplot, save
+
+FLOOR = 1e-6
+"""What is left of the gap is not shown below this."""
+
+_DASHES = (0, (4, 2))
+_PEERS: dict[str, Look] = {
+    "botorch-qlogei": Look("#0072b2", "-", "o"),
+    "botorch-qlognei": Look("#56b4e9", _DASHES, "o"),
+    "optuna-gp": Look("#d55e00", "-", "s"),
+    "optuna-tpe": Look("#e69f00", _DASHES, "s"),
+    "hebo": Look("#009e73", "-", "^"),
+    "skopt": Look("#999933", _DASHES, "^"),
+    "random": Look("#999999", (0, (1, 1)), "x"),
+    "sobol": Look("#555555", (0, (1, 1)), "+"),
+}
+
+
+def _look(method: str) -> Look:
+    return _PEERS[method] if method in _PEERS else look(method)
+
+
+def profile(records: Sequence[Record], folder: Path) -> list[Path]:
+    """The share of runs that leave no more than x of the gap they began with; higher is better."""
+    found = {M: ends(records, M) for M in sorted({record["M"] for record in records})}
+    shown = {M: end for M, end in found.items() if end.runs}
+    if not shown:
+        return []
+    figure, axes = pyplot().subplots(
+        1, len(shown), figsize=(3.4 * len(shown), 3.4), layout="constrained", sharey=True, squeeze=False
+    )
+    for axis, (M, end) in zip(axes[0], shown.items(), strict=True):
+        for method, shares in remaining(records, end).items():
+            how, left = _look(method), np.sort(np.maximum(shares, FLOOR))
+            x = np.concatenate([[FLOOR], left, [1.0]])
+            y = np.concatenate([[0.0], np.arange(1, len(left) + 1), [len(left)]]) / len(left)
+            axis.step(x, y, where="post", color=how.color, linestyle=how.dashes, label=method)
+        axis.set(title=f"M = {M}", xscale="log", xlim=(FLOOR, 1.0), ylim=(0.0, 1.02))
+        axis.set_xlabel("share of the initial gap that is left")
+    axes[0, 0].set_ylabel("share of runs")
+    handles, names = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=min(5, len(names)))
+    return save(figure, folder, "profile")
