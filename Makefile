@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint bench peers clean
+.PHONY: demo test test-slow test-integrations lint bench peers clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,9 @@ test: lint ## format, lint, types, tests
 
 test-slow: $(VENV)/ready ## statistical checks and long runs: some 20 minutes
 	$(BIN)/pytest -m slow --numprocesses 2
+
+test-integrations: $(VENV)/ready ## Ray Tune, joblib on Dask and Ray, migration snippets, for real
+	$(BIN)/pytest -m integration
 
 bench: $(VENV)/ready ## seconds of ask(), and where they go
 	$(BIN)/python benchmarks/cost.py

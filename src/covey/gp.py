@@ -150,7 +150,9 @@ class GPStack:
         n = self.x.shape[1]
         across = grown.chol[:, :n, n:].transpose(0, 2, 1)
         residual = values - self.thetas.mean[:, None] - (across @ self.white[..., None])[..., 0]
-        return grown._with_white(np.linalg.solve(corner, residual[..., None])[..., 0])
+        return grown._with_white(
+            np.asarray(np.linalg.solve(corner, residual[..., None])[..., 0], dtype=float)
+        )
 
     def fantasise(self, points: Array, rng: np.random.Generator) -> GPStack:
         """The posterior given values at k further points (k, D) that are drawn from it, each theta its own.

@@ -1,12 +1,31 @@
-"""How does covey run on a Ray cluster? Through an executor, which Ray itself does not have."""
+"""How does covey run on a Ray cluster? Through an executor, which Ray itself does not have, or in Ray Tune.
+
+The executor needs Ray alone, the searcher also what Ray Tune needs: it is imported when it is asked for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ray
+from covey.integrations.missing import explained
+
+with explained("ray"):
+    import ray
+
+if TYPE_CHECKING:
+    from covey.integrations.tune import CoveySearch
+
+__all__ = ["CoveySearch", "RayExecutor"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "CoveySearch":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from covey.integrations.tune import CoveySearch
+
+    return CoveySearch
 
 
 class RayExecutor(Executor):

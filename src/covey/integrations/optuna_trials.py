@@ -1,0 +1,73 @@
+"""What does a trial in an Optuna storage say? Where it is evaluated, what came out, and whose retry it is.
+
+Optuna stores a parameter when the objective asks for it. A suggestion is therefore published as a whole, in
+an attribute of its trial, from which other workers know where it runs before its objective has begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from optuna.distributions import BaseDistribution
+from optuna.trial import FrozenTrial, TrialState
+
+from covey.trial import Failure
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+
+_SUGGESTED = "covey:suggested"
+_ENQUEUED = "fixed_params"
+_RETRIES = "retry_history"
+"""The last two are Optuna's own attributes: of ``enqueue_trial`` and of its callback that retries."""
+
+
+def publish(study: Study, trial: FrozenTrial, numbers: Mapping[str, float]) -> None:
+    """Let every worker know where a trial will be evaluated."""
+    study._storage.set_trial_system_attr(trial._trial_id, _SUGGESTED, dict(numbers))
+
+
+def place(trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> dict[str, float] | None:
+    """Where a trial is evaluated, as Optuna's number of each parameter.
+
+    What the objective got counts most, then what the user enqueued, then what was suggested.
+
+    Returns:
+        None if that is not known, or is outside of the search space.
+    """
+    given = {**trial.system_attrs.get(_ENQUEUED, {}), **trial.params}
+    suggested = trial.system_attrs.get(_SUGGESTED, {})
+    found = {}
+    for name, distribution in search_space.items():
+        number = _number(distribution, given[name]) if name in given else suggested.get(name)
+        if number is None or not distribution._contains(number):
+            return None
+        found[name] = number
+    return found
+
+
+def _number(distribution: BaseDistribution, value: Any) -> float | None:
+    """Optuna's number for a value; None if the distribution cannot hold it."""
+    try:
+        return float(distribution.to_internal_repr(value))
+    except ValueError:
+        return None
+
+
+def result(trial: FrozenTrial) -> float | Failure:
+    """What came out of a finished trial: a value, or a failure.
+
+    A pruned trial counts with the last value that it reported: it was not promising, and that is how much.
+    """
+    if trial.state == TrialState.FAIL:
+        return Failure("failed")
+    value = trial.value
+    if value is None and trial.last_step is not None:
+        value = trial.intermediate_values[trial.last_step]
+    return Failure("pruned before any value was reported") if value is None else value
+
+
+def retried(trial: FrozenTrial) -> list[int]:
+    """The numbers of the trials that this one repeats, as their workers died."""
+    return list(trial.system_attrs.get(_RETRIES, []))
