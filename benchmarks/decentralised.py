@@ -39,6 +39,7 @@ OUT = HERE / "results" / "decentralised.json"
 PICTURE = HERE.parent / "docs" / "decentralised" / "workers.png"
 NEAR = 0.01
 QUALITY_SECONDS = 1.0
+PARTS = ("throughput", "quality")
 
 
 def missing(sampler: str) -> str | None:
@@ -117,8 +118,11 @@ def _near_one_that_runs(points: Any, began: Any, ended: Any) -> list[bool]:
 
 def plan(options: argparse.Namespace) -> Iterator[tuple[str, int, float, int]]:
     """All runs: a seed after the other, so that an early end leaves all samplers alike."""
-    settings = [(workers, 0.0) for workers in options.workers]
-    settings.append((max(options.workers), QUALITY_SECONDS))
+    parts = {
+        "throughput": [(workers, 0.0) for workers in options.workers],
+        "quality": [(max(options.workers), QUALITY_SECONDS)],
+    }
+    settings = [setting for part in options.parts for setting in parts[part]]
     for seed in range(options.seed, options.seed + options.repetitions):
         for workers, seconds in settings:
             for sampler in options.samplers:
@@ -211,6 +215,7 @@ def main() -> None:
     parser.add_argument("mode", choices=["measure", "figure"], nargs="?", default="measure")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4, 8, 16])
     parser.add_argument("--samplers", nargs="+", choices=SAMPLERS, default=list(SAMPLERS))
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--repetitions", type=int, default=5)

@@ -84,7 +84,9 @@ def server(durable: bool = True) -> Iterator[Server]:
     running = Server(folder, durable)
     try:
         running.start()
-        yield running
-        running.stop()
+        try:
+            yield running
+        finally:
+            running.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
