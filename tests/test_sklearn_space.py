@@ -89,7 +89,9 @@ def test_covey_dimensions_and_spaces_are_taken_as_they_are():
     assert as_space(dict(space.dimensions)) == space
 
 
-@pytest.mark.parametrize("given", ["rbf", 3.0, {"a": 1}, object(), covey.Float], ids=lambda given: type(given).__name__)
+@pytest.mark.parametrize(
+    "given", ["rbf", 3.0, {"a": 1}, object(), covey.Float], ids=lambda given: type(given).__name__
+)
 def test_what_is_no_distribution_is_refused_by_name(given):
     with pytest.raises(ValueError, match="'x'"):
         as_space({"x": given})
