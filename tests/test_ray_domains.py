@@ -68,7 +68,6 @@ def test_bounds_and_scales_are_the_same(domain, dimension):
         (tune.choice([16, 32, 64]), [16, 32, 64]),
         (tune.choice([[16, 16], {"wide": True}]), [[16, 16], {"wide": True}]),
     ],
-    ids=str,
 )
 def test_steps_and_choices_have_the_values_of_tune_and_their_types(domain, values):
     dimension = as_dimension(domain)

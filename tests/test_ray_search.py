@@ -72,7 +72,6 @@ def test_trials_in_flight_are_not_suggested_again():
         ({"loss": None}, False),
         ({"loss": "low"}, False),
     ],
-    ids=str,
 )
 @pytest.mark.parametrize("mode", ["min", "max"])
 def test_whatever_a_trial_ends_with_it_is_a_failure_and_the_search_goes_on(mode, result, error):
@@ -146,7 +145,6 @@ def test_what_is_missing_is_said():
 @pytest.mark.parametrize(
     "wrong",
     [{"mode": "best"}, {"strategy": "no such"}, {"seed": -1}, {"acquisition": "no such"}, {"sed": 1}],
-    ids=str,
 )
 def test_wrong_settings_are_told_at_once(wrong):
     with pytest.raises((ValueError, TypeError)):

@@ -234,7 +234,6 @@ def test_a_space_with_too_few_configurations_is_tried_as_a_whole():
     "wrong",
     [{"n_iter": 0}, {"batch_size": 0}, {"strategy": 3}, {"strategy": "no such"}, {"acquisition": "no such"},
      {"param_distributions": [SPACE]}, {"param_distributions": {"C": 3}}],
-    ids=str,
 )  # fmt: skip
 def test_wrong_settings_are_told_by_fit_and_not_before(wrong):
     search = CoveySearchCV(SVC(), SPACE, **TEN).set_params(**wrong)
