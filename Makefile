@@ -29,7 +29,7 @@ test: lint ## format, lint, types, tests
 test-slow: $(VENV)/ready ## statistical checks and long runs: some 20 minutes
 	$(BIN)/pytest -m slow --numprocesses 2
 
-test-integrations: $(VENV)/ready ## Ray Tune, joblib on Dask and Ray, migration snippets, for real
+test-integrations: $(VENV)/ready ## Ray Tune, joblib on Dask and Ray, many workers on PostgreSQL, for real: 5 minutes
 	$(BIN)/pytest -m integration
 
 bench: $(VENV)/ready ## seconds of ask(), and where they go

@@ -44,6 +44,7 @@ def points(trials):
     return [tuple(sorted(trial.params.items())) for trial in trials]
 
 
+@pytest.mark.integration
 def test_workers_with_the_same_seed_share_a_study_and_repeat_nothing(postgres):
     output = end(start(postgres, workers=3, trials=12))
     trials = load(postgres).trials
@@ -86,6 +87,7 @@ def retries_of(number, trials):
     return [trial for trial in trials if number in trial.system_attrs.get("retry_history", [])]
 
 
+@pytest.mark.integration
 def test_a_trial_whose_worker_is_killed_is_run_again_by_another(postgres):
     optuna.create_study(study_name="controller", storage=postgres)
     victim = start(postgres, workers=1, trials=1000, heartbeat=1)
