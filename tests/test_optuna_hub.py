@@ -64,6 +64,7 @@ def test_the_licence_is_the_projects():
     assert (FOLDER / "LICENSE").read_text() == (Path(__file__).parent.parent / "LICENSE").read_text()
 
 
+@pytest.mark.integration
 def test_the_example_runs():
     try:
         importlib.metadata.version("optunahub")
