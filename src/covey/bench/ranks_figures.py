@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +49,9 @@ def profile(records: Sequence[Record], folder: Path) -> list[Path]:
         axis.set(title=f"M = {M}", xscale="log", xlim=(FLOOR, 1.0), ylim=(0.0, 1.02))
         axis.set_xlabel("share of the initial gap that is left")
     axes[0, 0].set_ylabel("share of runs")
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=min(5, len(names)))
+    named: dict[str, Any] = {}  # not everyone is in every panel
+    for axis in axes.flat:
+        handles, names = axis.get_legend_handles_labels()
+        named |= dict(zip(names, handles, strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=min(5, len(named)))
     return save(figure, folder, "profile")
