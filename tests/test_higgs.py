@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 
 from covey.bench import boosting, extras, higgs, rows, split
 from covey.bench.boosting import Boosting, log_loss
-from covey.bench.extras import NotInstalled
 from covey.bench.higgs import Higgs, Synthetic, sample, synthetic
 from covey.bench.paper import prior_of
 from covey.bench.rows import BadData, chunks
 from covey.bench.runs import Job, Settings, run
 from covey.cli import higgs as command
 from covey.cli.app import app
+from covey.errors import NotInstalled
 
 FIELDS = ("x_train", "y_train", "x_valid", "y_valid")
 

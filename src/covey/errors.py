@@ -19,3 +19,7 @@ class UnknownTrial(CoveyError, KeyError):
 
 class AlreadyTold(CoveyError, ValueError):
     """A trial was told a second time."""
+
+
+class NotInstalled(CoveyError, ImportError):
+    """A package is needed that is not there."""

@@ -5,11 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from covey.errors import CoveyError
-
-
-class NotInstalled(CoveyError, ImportError):
-    """A package is needed that is not there."""
+from covey.errors import NotInstalled
 
 
 def needed(module: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from covey.bench.extras import NotInstalled
+from covey.errors import NotInstalled
 
 
 @contextmanager

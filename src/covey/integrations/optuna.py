@@ -102,7 +102,7 @@ class CoveySampler(BaseSampler):
     def infer_relative_search_space(
         self,
         study: Study,
-        trial: FrozenTrial,  # noqa: ARG002
+        trial: FrozenTrial,  # noqa: ARG002  (Optuna passes it)
     ) -> dict[str, BaseDistribution]:
         """What is varied together: the parameters given, or those that all complete trials have in common."""
         self._raise_error_if_multi_objective(study)
