@@ -17,7 +17,7 @@ LAYERS = {
     "acquisition": ["distributions", "acquisition"],
     "space": ["space", "features", "design", "search"],
     "machine": ["parallel", "compiled", "lapack", "kernels"],
-    "model": ["outputs", "priors", "gp", "density", "laplace", "posterior", "paths", "penalty"],
+    "model": ["outputs", "priors", "gp", "density", "laplace", "scale", "posterior", "paths", "penalty"],
     "maximise": ["surface", "maximise"],
     "strategy": ["strategy", "sources", "batch"],
     "optimizer": ["trial", "checks", "optimizer"],

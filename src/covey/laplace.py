@@ -55,10 +55,10 @@ def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generat
     """
     part = data.part(rng.permutation(len(data.y))[:_PART]) if len(data.y) > _PART else data
     order = np.argsort(-log_posterior(part, candidates))
-    climbs = [_climb(part, candidates[k], 60) for k in order[:_MODES]]
+    climbs = [climb(part, candidates[k], 60) for k in order[:_MODES]]
     modes = _distinct(part, np.stack([mode for mode, _ in climbs]))
     if part is not data:  # much data leaves one mode, and each step on it is dear
-        climbs.append(_climb(data, modes[0], 15))
+        climbs.append(climb(data, modes[0], 15))
         modes = climbs[-1][0][None]
     roots = [_root(data, mode) for mode in modes]
     shares = _shares(data, modes, roots)
@@ -71,7 +71,7 @@ def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generat
     return Approximation(drawn, _log_mixture(drawn, modes, roots, shares), evaluations)
 
 
-def _climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
+def climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
     """The mode that L-BFGS-B reaches from a position, and the evaluations it took."""
     from scipy.optimize import minimize
 

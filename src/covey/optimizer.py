@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,10 +27,11 @@ from covey.density import Data
 from covey.design import initial_rows
 from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
 from covey.features import Features
-from covey.outputs import OUTPUTS
+from covey.outputs import OUTPUTS, Outputs
 from covey.parallel import announce_compilation, single_threaded_blas
 from covey.posterior import Diagnostics, Ensemble
 from covey.priors import Prior, resolve_prior
+from covey.scale import likeliest
 from covey.search import Search
 from covey.space import Space
 from covey.strategy import Strategy, resolve_strategy
@@ -84,6 +86,7 @@ class Optimizer:
         self._rows: list[Array] = []
         self._told: list[int] = []
         self._ensemble: Ensemble | None = None
+        self._shift = math.inf
         self._diagnostics: Diagnostics | None = None
         self._lock = threading.RLock()
 
@@ -143,13 +146,16 @@ class Optimizer:
             batch = None
             if len(rows) < n and self._told:
                 with announce_compilation():
-                    batch = choose_batch(self._task(rows), int(n) - len(rows), self._ensemble, rng)
+                    task, shift = self._task(rows, rng)
+                    start = self._ensemble if shift == self._shift else None
+                    batch = choose_batch(task, int(n) - len(rows), start, rng)
                 chosen += [(choice.row, self._origin(choice)) for choice in batch.choices]
             first = len(self._trials)
             trials = [self._trial(first + k, row, origin) for k, (row, origin) in enumerate(chosen)]
             # Nothing changed until here: an interrupted ask leaves no trace.
             if batch is not None:
                 self._ensemble, self._diagnostics = batch.ensemble, batch.diagnostics
+                self._shift = shift
             self._rows += [row for row, _ in chosen]
             self._trials += trials
             return [trial.copy() for trial in trials]
@@ -217,21 +223,28 @@ class Optimizer:
                 rows[k] = search.any_new(rng)
         return list(rows[first:])
 
-    def _task(self, chosen: list[Array]) -> Task:
+    def _task(self, chosen: list[Array], rng: np.random.Generator) -> tuple[Task, float]:
+        """What to choose from, and the shift of the scale that the model sees values on."""
         observed = self._stacked([self._rows[k] for k in self._told])
         running = [self._rows[t.id] for t in self._trials if t.state is State.RUNNING]
-        outputs = OUTPUTS[self.strategy.outputs]([self._trials[k].value for k in self._told])
-        noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
+        scales = OUTPUTS[self.strategy.outputs]([self._trials[k].value for k in self._told])
         points = self._features.embed(observed)
-        return Task(
+        data = [self._data(points, outputs) for outputs in scales]
+        chosen_scale = likeliest(data, [outputs.log_slope for outputs in scales], rng)
+        task = Task(
             self.space,
             self._features,
             observed,
             self._stacked(running + chosen),
-            Data(points, outputs.z, self._features.owner, noise, self.prior),
+            data[chosen_scale],
             self.strategy,
             self.acquisition,
         )
+        return task, scales[chosen_scale].shift
+
+    def _data(self, points: Array, outputs: Outputs) -> Data:
+        noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
+        return Data(points, outputs.z, self._features.owner, noise, self.prior)
 
     def _stacked(self, rows: list[Array]) -> Array:
         """Rows (k, d) as one array, also when there are none."""

@@ -1,7 +1,7 @@
-"""On which scale does the model see the objective? Standardised, perhaps the worse half compressed.
+"""On which scales may the model see the objective? Linear, or logarithms of the distance from the best.
 
 A Gaussian process believes in values that scatter evenly. Where some are larger than the rest by orders of
-magnitude, it need not know by how much to find the smallest.
+magnitude, it need not know by how much to find the smallest: ``scale`` finds out which scale the data prefer.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ _LEAST = 1e-100
 _FEWEST = 5
 """Values that have a better and a worse half."""
 
+_SHIFTS = (2.0, 0.5, 0.1, 0.02)
+"""From nearly linear to three orders of magnitude, in units of the better half's spread."""
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -28,13 +31,17 @@ class Outputs:
 
     Attributes:
         z: mean 0, standard deviation 1, failures at the worst value seen (n,).
-        exponent, fraction: the objective's standard deviation is fraction * 2^exponent, which itself
-            may be too large or too small for a float.
+        exponent, fraction: a step of 1 in z is, at the best value, one of fraction * 2^exponent in the
+            objective, which itself may be too large or too small for a float.
+        log_slope: log of dz/dy at each value, y in units of 2^exponent (n,).
+        shift: of the logarithm; infinite where there is none.
     """
 
     z: Array
     exponent: int
     fraction: float
+    log_slope: Array
+    shift: float = math.inf
 
     def noise_variance(self, std: float) -> float:
         """The variance, on the standardised scale, of noise with a standard deviation in raw units."""
@@ -51,7 +58,7 @@ def standardise(values: Sequence[float | None]) -> Outputs:
     scaled, exponent = _scaled(values)
     scaled -= scaled.mean()
     fraction = float(scaled.std()) or 1.0
-    return Outputs(scaled / fraction, exponent, fraction)
+    return Outputs(scaled / fraction, exponent, fraction, np.full(len(scaled), -math.log(fraction)))
 
 
 def _scaled(values: Sequence[float | None]) -> tuple[Array, int]:
@@ -65,31 +72,33 @@ def _scaled(values: Sequence[float | None]) -> tuple[Array, int]:
     return np.ldexp(raw, -exponent), exponent
 
 
-def compress(values: Sequence[float | None]) -> Outputs:
-    """Keep the better half as it is and put the worse half on a logarithmic scale. At least one value.
+def logarithms(values: Sequence[float | None]) -> list[Outputs]:
+    """The standardised values, then log(y - best + shift s) with smaller and smaller shifts.
 
-    With m the median, s the better half's root mean square distance to it and t = (y - m) / s: t up to the
-    median, log(1 + t) beyond, which goes on with the same slope. Values that are larger than the rest by
-    orders of magnitude then cost the model little, and however closely the better half gathers around one
-    minimum, the rest stays near enough to be worth another look.
+    With m the median, s is the root mean square distance of the better half to it: whatever the worse half
+    is like, and however few values are close to the best, the scale resolves the better ones.
     """
+    plain = standardise(values)
     scaled, exponent = _scaled(values)
     # The lower median: between two values, one of orders of magnitude more would move it.
     middle = float(np.sort(scaled)[(len(scaled) - 1) // 2])
-    better = scaled <= middle
-    spread = math.sqrt(float(np.mean((scaled[better] - middle) ** 2)))
+    spread = math.sqrt(float(np.mean((scaled[scaled <= middle] - middle) ** 2)))
     if len(scaled) < _FEWEST or spread < _LEAST:  # too few values, or half of them are the best
-        return standardise(values)
-    t = (scaled - middle) / spread
-    z = np.where(better, t, np.log1p(np.maximum(t, 0.0)))
-    z -= z.mean()
+        return [plain]
+    above = scaled - scaled.min()
+    return [plain, *(_logarithm(above / spread, exponent, spread, shift) for shift in _SHIFTS)]
+
+
+def _logarithm(above: Array, exponent: int, spread: float, shift: float) -> Outputs:
+    """Standardised log(above + shift), of values (n,) above the best in units of the spread."""
+    z = np.log(above + shift)
     width = float(z.std())
-    # Noise is told in raw units, and matters most among the better half.
-    return Outputs(z / width, exponent, spread * width)
+    slope = -np.log(above + shift) - math.log(width) - math.log(spread)
+    return Outputs((z - z.mean()) / width, exponent, shift * spread * width, slope, shift)
 
 
-OUTPUTS: dict[str, Callable[[Sequence[float | None]], Outputs]] = {
-    "standard": standardise,
-    "compressed": compress,
+OUTPUTS: dict[str, Callable[[Sequence[float | None]], list[Outputs]]] = {
+    "standard": lambda values: [standardise(values)],
+    "learned": logarithms,
 }
-"""What the values of a strategy's axis do."""
+"""What the values of a strategy's axis do: the scales to choose from."""

@@ -28,7 +28,8 @@ class Strategy:
         acquisition: the one the method is defined for; None leaves the choice to the user.
         starts: None scans the space for the acquisition function's global maximum. A number climbs from so
             many random places and takes the highest: often another, local maximum.
-        outputs: how the model sees values: "standard", or the worse half "compressed" (``covey.outputs``).
+        outputs: how the model sees values: "standard", or on a scale "learned" from the data, from linear to
+            logarithmic (``covey.outputs``).
     """
 
     name: str
@@ -40,7 +41,7 @@ class Strategy:
     jitter: Literal["fixed", "drawn"] = "fixed"
     acquisition: str | None = None
     starts: int | None = None
-    outputs: Literal["standard", "compressed"] = "standard"
+    outputs: Literal["standard", "learned"] = "standard"
 
     def __post_init__(self) -> None:
         if not (_is_count(self.s) or self.s == "auto"):
@@ -73,13 +74,13 @@ _ACCEPTED = {
     "surrogate": ("data", "hallucinated", "fantasised"),
     "repel": ("none", "penalise"),
     "jitter": ("fixed", "drawn"),
-    "outputs": ("standard", "compressed"),
+    "outputs": ("standard", "learned"),
 }
 
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("auto", surrogate="fantasised", outputs="compressed"),
+        Strategy("auto", surrogate="fantasised", outputs="learned"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),

@@ -1,0 +1,43 @@
+"""On which scale do the data look most like a Gaussian process? The one with the highest posterior density.
+
+A scale z = g(y) is part of the model (Snelson et al. 2004): p(y | theta, g) = N(z; c, K + e I) prod g'(y_i).
+The product keeps a scale from winning by squeezing all values together. The covariance keeps it from winning
+by how values are distributed: where points crowd around a minimum, similar values are what is expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from covey.arrays import Array
+from covey.density import Data, draw_prior, log_posterior
+from covey.laplace import climb
+
+_PART = 80
+"""Observations that are enough to tell scales apart; more of them take a random part."""
+
+_DRAWS = 24
+_STEPS = 25
+
+
+def likeliest(data: Sequence[Data], log_slopes: Sequence[Array], rng: np.random.Generator) -> int:
+    """The index of the scale with the highest max over theta of log p(theta) + log p(y | theta, scale).
+
+    Args:
+        data: the same observations on each scale.
+        log_slopes: of each scale at each observation, log g'(y) (n,).
+        rng: source of all randomness; not touched where there is no choice.
+    """
+    if len(data) == 1:
+        return 0
+    part = rng.permutation(len(data[0].y))[:_PART]
+    heights, start = [], draw_prior(data[0], rng, _DRAWS)
+    for on_scale, log_slope in zip(data, log_slopes, strict=True):
+        some = on_scale.part(part)
+        mode, _ = climb(some, start[np.argmax(log_posterior(some, start))], _STEPS)
+        heights.append(float(log_posterior(some, mode[None])[0]) + float(log_slope[part].sum()))
+        # What suits one scale is a good place to begin on the next.
+        start = np.concatenate([start, mode[None]])
+    return int(np.argmax(heights))

@@ -1,0 +1,76 @@
+"""The scale that the data prefer is the one they were made on."""
+
+import math
+
+import numpy as np
+import pytest
+
+from covey import Float, Optimizer, Space
+from covey.density import Data
+from covey.outputs import logarithms, standardise
+from covey.priors import resolve_prior
+from covey.scale import likeliest
+
+PRIOR = resolve_prior("default", 2)
+
+
+def smooth(x):
+    return np.sin(4 * x[:, 0]) + np.cos(5 * x[:, 1]) * x[:, 0]
+
+
+def chosen(x, values, seed=0):
+    """The shift of the preferred scale."""
+    scales = logarithms(list(values))
+    data = [Data(x, outputs.z, np.arange(x.shape[1]), None, PRIOR) for outputs in scales]
+    slopes = [outputs.log_slope for outputs in scales]
+    return scales[likeliest(data, slopes, np.random.default_rng(seed))].shift
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_smooth_stays_as_it_is(seed):
+    x = np.random.default_rng(seed).random((40, 2))
+    assert chosen(x, smooth(x), seed) == math.inf
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_exponential_of_something_smooth_is_seen_on_a_logarithmic_scale(seed):
+    x = np.random.default_rng(seed).random((40, 2))
+    assert chosen(x, np.exp(4 * smooth(x)), seed) < math.inf
+
+
+def test_a_crowd_around_the_minimum_alone_is_no_reason_for_a_logarithm():
+    """Judged by the distribution of values alone, it would be: most of them are next to the best."""
+    rng = np.random.default_rng(5)
+    spread = rng.random((25, 2))
+    crowd = np.clip(spread[np.argmin(smooth(spread))] + rng.normal(0, 0.01, (25, 2)), 0, 1)
+    x = np.concatenate([spread, crowd])
+    assert chosen(x, smooth(x)) == math.inf
+
+
+def test_the_units_of_the_objective_do_not_matter():
+    x = np.random.default_rng(1).random((30, 2))
+    y = np.exp(4 * smooth(x))
+    assert chosen(x, y) == chosen(x, 1e-9 * y + 7e-9)
+
+
+def test_no_choice_takes_no_randomness():
+    rng = np.random.default_rng(0)
+    outputs = standardise([1.0, 2.0])
+    data = Data(np.zeros((2, 2)), outputs.z, np.arange(2), None, PRIOR)
+    assert likeliest([data], [outputs.log_slope], rng) == 0
+    assert rng.random() == np.random.default_rng(0).random()
+
+
+def test_many_observations_are_judged_by_a_part_of_them():
+    x = np.random.default_rng(2).random((300, 2))
+    assert chosen(x, np.exp(4 * smooth(x))) < math.inf
+
+
+@pytest.mark.parametrize("base", [1.0, 1e6])
+def test_auto_minimises_what_spans_orders_of_magnitude(base):
+    optimizer = Optimizer(Space({"x": Float(0, 1), "y": Float(0, 1)}), seed=3)
+    for _ in range(8):
+        trials = optimizer.ask(4)
+        at = np.array([[trial.params["x"], trial.params["y"]] for trial in trials])
+        optimizer.tell(trials, list(base * 10 ** (6 * np.linalg.norm(at - 0.3, axis=1))))
+    assert min(trial.value for trial in optimizer.trials) < 1.5 * base
