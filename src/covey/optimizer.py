@@ -147,7 +147,7 @@ class Optimizer:
             if len(rows) < n and self._told:
                 with announce_compilation():
                     task, shift = self._task(rows, rng)
-                    start = self._ensemble if shift == self._shift else None
+                    start = self._walkers(shift)
                     batch = choose_batch(task, int(n) - len(rows), start, rng)
                 chosen += [(choice.row, self._origin(choice)) for choice in batch.choices]
             first = len(self._trials)
@@ -241,6 +241,12 @@ class Optimizer:
             self.acquisition,
         )
         return task, scales[chosen_scale].shift
+
+    def _walkers(self, shift: float) -> Ensemble | None:
+        """Where theta's walkers start; those of another scale only tell where to look."""
+        if self._ensemble is None or shift == self._shift:
+            return self._ensemble
+        return replace(self._ensemble, observations=0)
 
     def _data(self, points: Array, outputs: Outputs) -> Data:
         noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
