@@ -52,7 +52,8 @@ def shifted(problem: Problem, seed: int) -> Problem:
 
     Args:
         problem: one with ``translatable``.
-        seed: a whole number from 0.
+        seed: a whole number from 0. Give the optimiser another: random points from the same seed may begin
+            where the minimiser was put.
 
     Raises:
         ValueError: the problem is not translatable.
