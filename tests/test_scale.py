@@ -9,7 +9,7 @@ from covey import Float, Optimizer, Space
 from covey.density import Data
 from covey.outputs import logarithms, standardise
 from covey.priors import resolve_prior
-from covey.scale import likeliest
+from covey.scale import Scale, likeliest
 
 PRIOR = resolve_prior("default", 2)
 
@@ -64,6 +64,13 @@ def test_no_choice_takes_no_randomness():
 def test_many_observations_are_judged_by_a_part_of_them():
     x = np.random.default_rng(2).random((300, 2))
     assert chosen(x, np.exp(4 * smooth(x))) < math.inf
+
+
+def test_beyond_many_observations_a_scale_holds_until_they_have_grown_by_a_tenth():
+    assert not Scale(0.5, 49).holds(50)
+    assert Scale(0.5, 200).holds(209)
+    assert not Scale(0.5, 200).holds(221)
+    assert not Scale().holds(200)
 
 
 @pytest.mark.parametrize("base", [1.0, 1e6])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +30,7 @@ from covey.outputs import OUTPUTS, Outputs
 from covey.parallel import announce_compilation, single_threaded_blas
 from covey.posterior import Diagnostics, Ensemble
 from covey.priors import Prior, resolve_prior
-from covey.scale import likeliest
+from covey.scale import Scale, likeliest
 from covey.search import Search
 from covey.space import Space
 from covey.strategy import Strategy, resolve_strategy
@@ -86,7 +85,7 @@ class Optimizer:
         self._rows: list[Array] = []
         self._told: list[int] = []
         self._ensemble: Ensemble | None = None
-        self._shift = math.inf
+        self._scale = Scale()
         self._diagnostics: Diagnostics | None = None
         self._lock = threading.RLock()
 
@@ -146,8 +145,8 @@ class Optimizer:
             batch = None
             if len(rows) < n and self._told:
                 with announce_compilation():
-                    task, shift = self._task(rows, rng)
-                    start = self._walkers(shift)
+                    task, scale = self._task(rows, rng)
+                    start = self._walkers(scale)
                     batch = choose_batch(task, int(n) - len(rows), start, rng)
                 chosen += [(choice.row, self._origin(choice)) for choice in batch.choices]
             first = len(self._trials)
@@ -155,7 +154,7 @@ class Optimizer:
             # Nothing changed until here: an interrupted ask leaves no trace.
             if batch is not None:
                 self._ensemble, self._diagnostics = batch.ensemble, batch.diagnostics
-                self._shift = shift
+                self._scale = scale
             self._rows += [row for row, _ in chosen]
             self._trials += trials
             return [trial.copy() for trial in trials]
@@ -223,28 +222,31 @@ class Optimizer:
                 rows[k] = search.any_new(rng)
         return list(rows[first:])
 
-    def _task(self, chosen: list[Array], rng: np.random.Generator) -> tuple[Task, float]:
-        """What to choose from, and the shift of the scale that the model sees values on."""
+    def _task(self, chosen: list[Array], rng: np.random.Generator) -> tuple[Task, Scale]:
+        """What to choose from, and the scale that the model sees values on."""
         observed = self._stacked([self._rows[k] for k in self._told])
         running = [self._rows[t.id] for t in self._trials if t.state is State.RUNNING]
-        scales = OUTPUTS[self.strategy.outputs]([self._trials[k].value for k in self._told])
+        options = OUTPUTS[self.strategy.outputs]([self._trials[k].value for k in self._told])
         points = self._features.embed(observed)
-        data = [self._data(points, outputs) for outputs in scales]
-        chosen_scale = likeliest(data, [outputs.log_slope for outputs in scales], rng)
+        data = [self._data(points, outputs) for outputs in options]
+        shifts, scale = [outputs.shift for outputs in options], self._scale
+        if scale.shift not in shifts or not scale.holds(len(observed)):
+            best = likeliest(data, [outputs.log_slope for outputs in options], rng)
+            scale = Scale(shifts[best], len(observed))
         task = Task(
             self.space,
             self._features,
             observed,
             self._stacked(running + chosen),
-            data[chosen_scale],
+            data[shifts.index(scale.shift)],
             self.strategy,
             self.acquisition,
         )
-        return task, scales[chosen_scale].shift
+        return task, scale
 
-    def _walkers(self, shift: float) -> Ensemble | None:
+    def _walkers(self, scale: Scale) -> Ensemble | None:
         """Where theta's walkers start; those of another scale only tell where to look."""
-        if self._ensemble is None or shift == self._shift:
+        if self._ensemble is None or scale.shift == self._scale.shift:
             return self._ensemble
         return replace(self._ensemble, observations=0)
 

@@ -7,7 +7,9 @@ by how values are distributed: where points crowd around a minimum, similar valu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,8 +20,29 @@ from covey.laplace import climb
 _PART = 80
 """Observations that are enough to tell scales apart; more of them take a random part."""
 
+_MANY = 100
+_GROWTH = 0.1
+"""Beyond many observations, a scale is judged anew when they have grown by this share."""
+
 _DRAWS = 24
 _STEPS = 25
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale that was chosen.
+
+    Attributes:
+        shift: of its logarithm; infinite for a linear one.
+        judged: the observations that it was chosen from.
+    """
+
+    shift: float = math.inf
+    judged: int = 0
+
+    def holds(self, now: int) -> bool:
+        """Whether it need not be judged anew with so many observations."""
+        return _MANY < self.judged <= now < (1 + _GROWTH) * self.judged
 
 
 def likeliest(data: Sequence[Data], log_slopes: Sequence[Array], rng: np.random.Generator) -> int:
