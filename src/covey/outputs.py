@@ -93,8 +93,8 @@ def _logarithm(above: Array, exponent: int, spread: float, shift: float) -> Outp
     """Standardised log(above + shift), of values (n,) above the best in units of the spread."""
     z = np.log(above + shift)
     width = float(z.std())
-    slope = -np.log(above + shift) - math.log(width) - math.log(spread)
-    return Outputs((z - z.mean()) / width, exponent, shift * spread * width, slope, shift)
+    log_slope = -z - math.log(width) - math.log(spread)
+    return Outputs((z - z.mean()) / width, exponent, shift * spread * width, log_slope, shift)
 
 
 OUTPUTS: dict[str, Callable[[Sequence[float | None]], list[Outputs]]] = {
