@@ -15,6 +15,7 @@ from covey.bench.conversation import Conversation, PeerError, described
 from covey.bench.peers import PEERS, Peer
 from covey.bench.players import strategy_named
 from covey.bench.ranks import ends, proposal_seconds, remaining, standings
+from covey.bench.ranks_figures import _looks
 from covey.bench.records import read
 from covey.bench.suite import instance
 from covey.bench.versus import Run, initial_points, play, runs
@@ -372,3 +373,9 @@ def test_failed_proposals_and_left_out_runs_are_told(tmp_path):
 
 def test_a_folder_without_results_is_an_error(tmp_path):
     assert "has no versus.jsonl" in covey("bench", "ranks", tmp_path, code=2)
+
+
+def test_variants_of_a_strategy_do_not_look_alike():
+    looks = _looks(["auto", "auto:s=4", "auto:outputs=standard", "hebo"])
+    assert len(set(looks.values())) == 4
+    assert looks["hebo"] == _looks(["hebo"])["hebo"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,14 @@ _PEERS: dict[str, Look] = {
 }
 
 
-def _look(method: str) -> Look:
-    return _PEERS[method] if method in _PEERS else look(method)
+_WIDTH = 45
+"""Characters of a legend that fit below a panel."""
+
+
+def _looks(methods: Sequence[str]) -> dict[str, Look]:
+    """Of each; a strategy's variants, which would all look like it, take those of absent peers in turn."""
+    spare = cycle([how for name, how in _PEERS.items() if name not in methods] or [look("")])
+    return {method: next(spare) if ":" in method else _PEERS.get(method, look(method)) for method in methods}
 
 
 def profile(records: Sequence[Record], folder: Path) -> list[Path]:
@@ -40,9 +47,10 @@ def profile(records: Sequence[Record], folder: Path) -> list[Path]:
     figure, axes = pyplot().subplots(
         1, len(shown), figsize=(3.4 * len(shown), 3.4), layout="constrained", sharey=True, squeeze=False
     )
+    looks = _looks(sorted({record["method"] for record in records}))
     for axis, (M, end) in zip(axes[0], shown.items(), strict=True):
         for method, shares in remaining(records, end).items():
-            how, left = _look(method), np.sort(np.maximum(shares, FLOOR))
+            how, left = looks[method], np.sort(np.maximum(shares, FLOOR))
             x = np.concatenate([[FLOOR], left, [1.0]])
             y = np.concatenate([[0.0], np.arange(1, len(left) + 1), [len(left)]]) / len(left)
             axis.step(x, y, where="post", color=how.color, linestyle=how.dashes, label=method)
@@ -53,5 +61,8 @@ def profile(records: Sequence[Record], folder: Path) -> list[Path]:
     for axis in axes.flat:
         handles, names = axis.get_legend_handles_labels()
         named |= dict(zip(names, handles, strict=True))
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=min(5, len(named)))
+    columns = _WIDTH * len(shown) // (6 + max(len(name) for name in named))
+    figure.legend(
+        named.values(), named.keys(), loc="outside lower center", ncols=max(1, min(5, columns, len(named)))
+    )
     return save(figure, folder, "profile")
