@@ -1,11 +1,12 @@
 """What does BoTorch propose? qLogEI or qLogNEI, the points of a batch one after the other.
 
-    python botorch_greedy.py qlogei | qlognei
+    python botorch_greedy.py qlogei | qlognei | saas
 
 As in its tutorials: a SingleTaskGP of standardised outputs over the unit cube, its noise learned, and 10
 restarts from 512 raw samples. Categories are one-hot for the model (MixedSingleTaskGP takes several times as
 long to fit), and ``optimize_acqf_mixed_alternating`` searches spaces with integers or categories. Points of a
-batch that are chosen are pending for the rest of it.
+batch that are chosen are pending for the rest of it. ``saas`` is qLogEI of the fully Bayesian model at its
+defaults, for spaces without categories; asked for no point, it fits and no more.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from functools import partial
 import torch
 from botorch.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import qLogExpectedImprovement, qLogNoisyExpectedImprovement
-from botorch.fit import fit_gpytorch_mll
+from botorch.fit import fit_fully_bayesian_model_nuts, fit_gpytorch_mll
 from botorch.models import SingleTaskGP
+from botorch.models.fully_bayesian import SaasFullyBayesianSingleTaskGP
+from botorch.models.model import Model
+from botorch.models.transforms import Standardize
 from botorch.models.transforms.input import NumericToCategoricalEncoding
 from botorch.optim import optimize_acqf
 from botorch.optim.optimize_mixed import optimize_acqf_mixed_alternating
@@ -46,21 +50,27 @@ class Greedy:
 
     def ask(self, n: int) -> list[Params]:
         x, y = torch.tensor(self.x, dtype=torch.double), torch.tensor(self.y, dtype=torch.double)
-        model = self.model(x, y)
-        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        rows = self.maximise(self.acquisition(model, x, y), n)
-        return [decode(self.space, row) for row in rows.tolist()]
+        model = self.saas(x, y) if self.how == "saas" else self.model(x, y)
+        rows = self.maximise(self.acquisition(model, x, y), n).tolist() if n else []
+        return [decode(self.space, row) for row in rows]
 
-    def model(self, x: Tensor, y: Tensor) -> SingleTaskGP:
+    def saas(self, x: Tensor, y: Tensor) -> Model:
+        model = SaasFullyBayesianSingleTaskGP(x, y, outcome_transform=Standardize(1))
+        fit_fully_bayesian_model_nuts(model, disable_progbar=True)
+        return model
+
+    def model(self, x: Tensor, y: Tensor) -> Model:
         sizes = {k: len(values) for k, values in self.positions("categorical").items()}
         encoders = {k: partial(one_hot, num_classes=size) for k, size in sizes.items()}
         transform = NumericToCategoricalEncoding(len(self.space), sizes, encoders) if sizes else None
-        return SingleTaskGP(x, y, input_transform=transform)
+        model = SingleTaskGP(x, y, input_transform=transform)
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        return model
 
-    def acquisition(self, model: SingleTaskGP, x: Tensor, y: Tensor) -> AcquisitionFunction:
-        if self.how == "qlogei":
-            return qLogExpectedImprovement(model, best_f=y.max())
-        return qLogNoisyExpectedImprovement(model, X_baseline=x, prune_baseline=True)
+    def acquisition(self, model: Model, x: Tensor, y: Tensor) -> AcquisitionFunction:
+        if self.how == "qlognei":
+            return qLogNoisyExpectedImprovement(model, X_baseline=x, prune_baseline=True)
+        return qLogExpectedImprovement(model, best_f=y.max())
 
     def maximise(self, acquisition: AcquisitionFunction, n: int) -> Tensor:
         integers, categories = self.positions("int"), self.positions("categorical")

@@ -6,8 +6,8 @@
 
 Each optimiser is told n - 10 random values of Hartmann6 (d = 6), proposes 10 points and is told those, as in
 benchmarks/cost.py; timed is the batch of M that it proposes next, with the tell before it. They take turns
-within each (n, M), so that whatever else the machine does concerns them alike. The fit of BoTorch's fully
-Bayesian model, at its defaults, is timed once.
+within each (n, M), so that whatever else the machine does concerns them alike. BoTorch's fully
+Bayesian model, at its defaults, is timed once: its fit alone, then with a batch of 1 and one of 10.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from covey.workers import SINGLE_THREADED
 PROBLEM = PROBLEMS["hartmann6"]
 CLONE = Path(__file__).parent.parent.parent
 METHODS = ("auto", "optuna-gp", "hebo", "botorch-qlogei")
-SAAS = Peer(("botorch_saas.py",), "torch")
+SAAS = Peer(("botorch_greedy.py", "saas"), "torch")
+SAAS_BATCHES = (0, 1, 10)
 FURTHER = 10
 """Points proposed and told before the batch that is timed."""
 
@@ -62,14 +63,26 @@ def proposal_seconds(method: str, n: int, M: int, seed: int) -> tuple[float, str
         return seconds + reply.seconds, who.version
 
 
-def saas_seconds(n: int) -> float:
-    """Of the fit of the fully Bayesian model."""
+def saas_seconds(n: int, M: int) -> float:
+    """Of a batch of M from the fully Bayesian model; of its fit alone where M is 0."""
     with closing(Conversation(SAAS.command(CLONE), PROBLEM.space, 0, n)) as who:
         told(who, points(n, 0))
-        reply = who.ask(1)
+        reply = who.ask(M)
         if reply.error:
-            raise SystemExit(f"the fully Bayesian model was not fitted: {reply.error}")
+            raise SystemExit(f"the fully Bayesian model proposed nothing: {reply.error}")
         return reply.seconds
+
+
+def measure_saas(n: int, rows: list[dict[str, Any]], first: str) -> dict[str, Any]:
+    """Seconds by the size of the batch, each printed beside the first method's at the same n."""
+    found = {M: saas_seconds(n, M) for M in SAAS_BATCHES}
+    own = {row["M"]: row[first] for row in rows if row["n"] == n}
+    print(f"\nSaasFullyBayesianSingleTaskGP at n = {n}: fit {found[0]:.0f} s")
+    for M in sorted(own.keys() & found.keys()):
+        print(
+            f"M = {M}: {found[M]:.0f} s ({found[M] / own[M]:.0f} x; the fit alone {found[0] / own[M]:.0f} x)"
+        )
+    return {"n": n, "seconds": {str(M): seconds for M, seconds in found.items()}}
 
 
 def measure(n: int, M: int, methods: list[str], repetitions: int, seen: dict[str, str]) -> dict[str, Any]:
@@ -101,7 +114,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 5, 10, 20])
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), help="compared with the first")
-    parser.add_argument("--saas", type=int, default=100, help="n of the fully Bayesian fit; 0: none")
+    parser.add_argument("--saas", type=int, default=100, help="n of the fully Bayesian model; 0: none")
     parser.add_argument("--out", type=Path, default=CLONE / "benchmarks" / "results" / "peers-cost.json")
     return parser.parse_args()
 
@@ -121,9 +134,7 @@ def main() -> None:
             rows.append(measure(n, M, options.methods, options.repetitions, header["methods"]))
             print(row_text(rows[-1], options.methods), flush=True)
     if options.saas:
-        seconds = saas_seconds(options.saas)
-        header["saas"] = {"n": options.saas, "seconds": seconds}
-        print(f"\nSaasFullyBayesianSingleTaskGP, fit at n = {options.saas}: {seconds:.0f} s")
+        header["saas"] = measure_saas(options.saas, rows, options.methods[0])
     options.out.write_text(json.dumps({"header": header, "rows": rows}, indent=1) + "\n")
     print(f"\nwritten: {options.out}")
 
