@@ -238,6 +238,48 @@ def test_fantasies_of_nothing_are_the_posterior_itself():
     assert stack.fantasise(np.empty((0, 3)), np.random.default_rng(0)) is stack
 
 
+def test_values_without_noise_are_draws_of_the_joint_posterior_at_the_observed_points():
+    x, y, single = some_stack(31, count=1, n=6, noise=0.3)
+    many = fit(x, y, repeated(single.thetas, 20_000)).noiseless(np.random.default_rng(32))
+    drawn, left = many.predict(x)
+    mean, covariance = oracle(x, y, single.thetas, 0).predict(x, return_cov=True)
+    np.testing.assert_allclose(drawn.mean(axis=0), mean + single.thetas.mean[0], atol=0.03)
+    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.03)
+    assert left.max() < 1e-3
+
+
+def test_expected_improvement_over_values_without_noise_is_noisy_expected_improvement():
+    """E[max(min f(observed) - f(x), 0)], by brute force; and nothing to gain where a point is already."""
+    x, y, single = some_stack(33, count=1, n=6, noise=0.3)
+    point = np.random.default_rng(34).random((1, 3))
+    many = fit(x, y, repeated(single.thetas, 20_000)).noiseless(np.random.default_rng(35))
+    gain = expected_improvement(*many.predict(np.concatenate([point, x])), many.best, 0.0).mean(axis=0)
+    joint = oracle(x, y, single.thetas, 0).sample_y(np.concatenate([point, x]), 100_000, random_state=36)
+    assert gain[0] == pytest.approx(np.maximum(joint[1:].min(axis=0) - joint[0], 0).mean(), abs=0.01)
+    assert gain[1:].max() < 1e-3
+
+
+def test_without_noise_the_posterior_stays_as_it_is():
+    _, _, stack = some_stack(37, noise=0.0)
+    assert stack.noiseless(np.random.default_rng(0)) is stack
+
+
+def test_next_to_no_noise_leaves_next_to_no_change():
+    _, _, stack = some_stack(38, noise=1e-12)
+    points = np.random.default_rng(39).random((5, 3))
+    before, after = stack.predict(points), stack.noiseless(np.random.default_rng(40)).predict(points)
+    np.testing.assert_allclose(after, before, atol=1e-3)
+
+
+def test_repeated_points_have_one_value_without_noise():
+    rng = np.random.default_rng(41)
+    x, y = np.repeat(rng.random((4, 3)), 5, axis=0), rng.normal(size=20)
+    stack = fit(x, y, some_thetas(rng, 3, 3, 0.3)).noiseless(rng)
+    drawn = stack.predict(x)[0].reshape(3, 4, 5)
+    np.testing.assert_allclose(drawn, np.broadcast_to(drawn[..., :1], drawn.shape), atol=1e-6)
+    assert is_finite(stack, x)
+
+
 def is_finite(stack: GPStack, points):
     at = stack.predict_gradient(points)
     return all(np.isfinite(a).all() for a in (at.mean, at.std, at.mean_gradient, at.std_gradient))

@@ -100,7 +100,10 @@ def test_settings_change_what_they_name_and_nothing_else():
         ({"p": "half"}, "p must be a probability between 0 and 1, got 'half'"),
         ({"p": True}, "p must be a probability between 0 and 1, got True"),
         ({"thetas": "fixed"}, r"thetas must be one of \['data', 'hallucinated'\], got 'fixed'"),
-        ({"surrogate": None}, r"surrogate must be one of \['data', 'hallucinated', 'fantasised'\], got None"),
+        (
+            {"surrogate": None},
+            r"surrogate must be one of \['data', 'hallucinated', 'fantasised', 'noiseless'\], got None",
+        ),
         ({"repel": "push"}, r"repel must be one of \['none', 'penalise'\], got 'push'"),
         ({"jitter": 0.1}, r"jitter must be one of \['fixed', 'drawn'\], got 0.1"),
         ({"acquisition": "ucb"}, r"acquisition must be one of \['ei', .* or None, got 'ucb'"),

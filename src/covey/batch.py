@@ -115,6 +115,10 @@ def _hallucinate(stack: GPStack, pending: Array, _rng: np.random.Generator) -> G
     return stack.condition(pending)
 
 
+def _draw_all(stack: GPStack, pending: Array, rng: np.random.Generator) -> GPStack:
+    return stack.noiseless(rng).fantasise(pending, rng)
+
+
 def _no_repulsion(
     _stack: GPStack, _pending: Array, _search: Search, _rng: np.random.Generator
 ) -> Repulsion | None:
@@ -141,6 +145,7 @@ SURROGATES: dict[str, Callable[[GPStack, Array, np.random.Generator], GPStack]] 
     "data": _unmoved,
     "hallucinated": _hallucinate,
     "fantasised": GPStack.fantasise,
+    "noiseless": _draw_all,
 }
 REPULSIONS: dict[str, Callable[[GPStack, Array, Search, np.random.Generator], Repulsion | None]] = {
     "none": _no_repulsion,

@@ -165,6 +165,24 @@ class GPStack:
         grown, _ = self._extended(points)
         return grown._with_white(rng.normal(size=(len(self.thetas), len(points))))
 
+    def noiseless(self, rng: np.random.Generator) -> GPStack:
+        """The posterior given values without noise at the same n points, drawn from it, each theta its own.
+
+        Averaged over the stack, the expected improvement is then the one over the best point that there is,
+        whichever it is, and none where a point is already: noisy EI (Letham et al. 2019). By Matheron's rule
+        f = f0 + K (K + e I)^-1 (y - c - f0 - noise), with f0 = L u, K = L L^T and u normal; so that the
+        whitened residuals are u + L^T (K + e I)^-1 (y - c - f0 - noise).
+        """
+        if not self.thetas.noise.any():
+            return self
+        chol, diagonal = _factorise(self.x, replace(self.thetas, noise=np.zeros(len(self.thetas))))
+        normal, noise = rng.normal(size=(2, *self.white.shape))
+        noise *= np.sqrt(np.maximum(self.diagonal - diagonal, 0.0))[:, None]
+        rest = np.ascontiguousarray(_times(self.chol, self.white) - _times(chol, normal) - noise)
+        kernels.solve(self.chol, rest[:, None, :], False)
+        white = normal + (np.triu(chol) @ _alpha(self.chol, rest)[..., None])[..., 0]
+        return replace(self, chol=chol, diagonal=diagonal)._with_white(white)
+
     def _extended(self, points: Array) -> tuple[GPStack, Array]:
         """Factors for k further points (k, D), their residuals zero; and the new corner (S, k, k)."""
         t = self.thetas
@@ -190,7 +208,7 @@ class GPStack:
         white = self.white.copy()
         white[:, white.shape[1] - last.shape[1] :] = last
         alpha = _alpha(self.chol, white)
-        y = self.thetas.mean[:, None] + (np.triu(self.chol).transpose(0, 2, 1) @ white[..., None])[..., 0]
+        y = self.thetas.mean[:, None] + _times(self.chol, white)
         return replace(self, white=white, alpha=alpha, best=_lowest_mean(y, self.diagonal, alpha))
 
     def _floored(self, variance: Array) -> Array:
@@ -208,8 +226,18 @@ def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
         values: standardised observations (n,).
         thetas: one entry for each posterior.
     """
-    n, count = len(values), len(thetas)
     x = np.ascontiguousarray(points.T)
+    chol, diagonal = _factorise(x, thetas)
+    white = np.ascontiguousarray(values - thetas.mean[:, None])
+    kernels.solve(chol, white[:, None, :], False)
+    alpha = _alpha(chol, white)
+    best = _lowest_mean(values, diagonal, alpha)
+    return GPStack(x, thetas, chol, white, alpha, diagonal, best)
+
+
+def _factorise(x: Array, thetas: Thetas) -> tuple[Array, Array]:
+    """Transposed Cholesky factors (S, n, n) for x (D, n), and what was added to the diagonal (S,)."""
+    n, count = x.shape[1], len(thetas)
     weights = 1.0 / thetas.length_scale
     chol, diagonal = np.empty((count, n, n)), np.empty(count)
 
@@ -218,11 +246,12 @@ def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
         kernels.factorise(x, weights[part], t.variance, t.noise, chol[part], diagonal[part])
 
     in_slices(work, count, 1 + _WORTH_A_THREAD // max(1, n * n))
-    white = np.ascontiguousarray(values - thetas.mean[:, None])
-    kernels.solve(chol, white[:, None, :], False)
-    alpha = _alpha(chol, white)
-    best = _lowest_mean(values, diagonal, alpha)
-    return GPStack(x, thetas, chol, white, alpha, diagonal, best)
+    return chol, diagonal
+
+
+def _times(chol: Array, white: Array) -> Array:
+    """L white (S, n), from transposed factors."""
+    return np.asarray((np.triu(chol).transpose(0, 2, 1) @ white[..., None])[..., 0])
 
 
 def _lowest_mean(y: Array, diagonal: Array, alpha: Array) -> Array:

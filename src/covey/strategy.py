@@ -22,7 +22,8 @@ class Strategy:
         p: probability that a point gets a fresh set of thetas; else it keeps the last point's.
         thetas: drawn given the "data", or given the data and "hallucinated" pending points (h-ATS).
         surrogate: conditioned on the "data", or on pending points too: on their means, which are
-            "hallucinated" (B-LCB), or on "fantasised" values, drawn for each theta.
+            "hallucinated" (B-LCB), on "fantasised" values, drawn for each theta, or on "noiseless" values,
+            drawn for each theta at all points, observed and pending (noisy EI).
         repel: "none", or "penalise" around pending points (LP).
         jitter: the acquisition function's trade-off, "fixed" or "drawn" for each point (j-ATS).
         acquisition: the one the method is defined for; None leaves the choice to the user.
@@ -36,7 +37,7 @@ class Strategy:
     s: int | Literal["auto"] = "auto"
     p: float = 1.0
     thetas: Literal["data", "hallucinated"] = "data"
-    surrogate: Literal["data", "hallucinated", "fantasised"] = "data"
+    surrogate: Literal["data", "hallucinated", "fantasised", "noiseless"] = "data"
     repel: Literal["none", "penalise"] = "none"
     jitter: Literal["fixed", "drawn"] = "fixed"
     acquisition: str | None = None
@@ -71,7 +72,7 @@ def _is_count(value: Any) -> bool:
 
 _ACCEPTED = {
     "thetas": ("data", "hallucinated"),
-    "surrogate": ("data", "hallucinated", "fantasised"),
+    "surrogate": ("data", "hallucinated", "fantasised", "noiseless"),
     "repel": ("none", "penalise"),
     "jitter": ("fixed", "drawn"),
     "outputs": ("standard", "learned"),
@@ -80,7 +81,7 @@ _ACCEPTED = {
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("auto", surrogate="fantasised", outputs="learned"),
+        Strategy("auto", surrogate="noiseless", outputs="learned"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),
