@@ -48,6 +48,7 @@ LAYERS = {
         "bench.curves",
         "bench.figures",
         "bench.plateaus",
+        "bench.bbob",
         "bench.suite",
         "bench.conversation",
         "bench.peers",

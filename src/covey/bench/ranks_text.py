@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from covey.bench.ranks import SIZES, Ends, Record, ends, mean_and_error, proposal_seconds, standings
-from covey.bench.suite import KINDS
+from covey.bench.suite import GROUPS
 from covey.bench.table import plus_minus
 
 
@@ -67,7 +67,7 @@ def _short(mean: float, error: float) -> str:
 def _kinds(found: Ends, order: Sequence[str]) -> str:
     """Mean rank on the problems of each kind."""
     rows = []
-    for kind, problems in KINDS.items():
+    for kind, problems in GROUPS.items():
         there = [found.ranks(name) for name in found.problems if name in problems]
         if there:
             means = np.mean(there, axis=0)

@@ -6,10 +6,11 @@ can profit from looking at the centre first; noise has the same seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from covey.bench.bbob import HELD_OUT
 from covey.bench.functions import problem
 from covey.bench.interface import Benchmark, Problem
 from covey.bench.mixed import mixed
@@ -71,8 +72,20 @@ SUITE: dict[str, Maker] = {name: maker for kind in KINDS.values() for name, make
 """All of them."""
 
 
+GROUPS: dict[str, Mapping[str, Maker]] = {**KINDS, **HELD_OUT}
+"""Problems by name, of the suite by kind and those that are held out."""
+
+_EVERY: dict[str, Maker] = {name: maker for group in GROUPS.values() for name, maker in group.items()}
+
+
+def members(names: Sequence[str]) -> list[str]:
+    """Problems, those of a group in place of its name."""
+    return [member for name in names for member in GROUPS.get(name, (name,))]
+
+
 def instance(name: str, seed: int) -> Benchmark:
     """The problem of that name for a seed; raises ValueError if there is none."""
-    if name not in SUITE:
-        raise ValueError(f"problem must be one of {list(SUITE)}, got {name!r}")
-    return SUITE[name](seed)
+    if name not in _EVERY:
+        groups = ", ".join(GROUPS)
+        raise ValueError(f"problem must be one of {list(SUITE)} or of the groups {groups}, got {name!r}")
+    return _EVERY[name](seed)

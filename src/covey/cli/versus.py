@@ -13,7 +13,7 @@ from covey.bench.peers import PEERS
 from covey.bench.players import check
 from covey.bench.pool import run_all
 from covey.bench.records import Results, find, read
-from covey.bench.suite import SUITE, instance
+from covey.bench.suite import GROUPS, SUITE, instance, members
 from covey.bench.versus import BATCHES, KEY, play, runs
 from covey.cli import InputError
 from covey.cli.bench import batch_size, bench, names
@@ -28,7 +28,10 @@ _DEFAULTS = ", ".join(f"{batches} batches of {M}" for M, batches in BATCHES.item
     epilog="Example: covey bench versus --problems branin,ackley5 --peers optuna-tpe,random --reps 2"
 )
 def versus(
-    problems: Annotated[str | None, typer.Option(help="Separated by commas; by default all.")] = None,
+    problems: Annotated[
+        str | None,
+        typer.Option(help=f"Or groups ({', '.join(GROUPS)}); by default the whole suite, without BBOB."),
+    ] = None,
     methods: Annotated[
         str, typer.Option(help="Of covey, separated by commas, with settings as in auto:s=4.")
     ] = "auto",
@@ -54,7 +57,8 @@ def versus(
     who = (*names(methods, ()), *names(peers, tuple(PEERS)))
     try:
         sizes = [batch_size(text) for text in names(batch_sizes, tuple(map(str, BATCHES)))]
-        todo = runs(names(problems, tuple(SUITE)), who, sizes, range(seed, seed + reps), evaluations)
+        which = members(names(problems, tuple(SUITE)))
+        todo = runs(which, who, sizes, range(seed, seed + reps), evaluations)
         for name in {run.problem for run in todo}:
             instance(name, seed)
         for method in who:
