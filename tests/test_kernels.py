@@ -107,6 +107,19 @@ def test_solve_inverts_the_factor_and_its_transpose():
         np.testing.assert_allclose(backward[s] @ lower(chol[s]), b[s], atol=1e-10)
 
 
+def test_multiply_applies_the_factor_and_its_transpose():
+    x, _, w, v, _, e = stack_of_problems(5)
+    chol = np.empty((4, 12, 12))
+    kernels.factorise(x, w, v, e, chol, np.empty(len(v)))
+    b = np.random.default_rng(7).normal(size=(4, 12))
+    forward, backward = b.copy(), b.copy()
+    kernels.multiply(chol, forward, False)
+    kernels.multiply(chol, backward, True)
+    for s in range(4):
+        np.testing.assert_allclose(forward[s], lower(chol[s]) @ b[s], atol=1e-12)
+        np.testing.assert_allclose(backward[s], lower(chol[s]).T @ b[s], atol=1e-12)
+
+
 @pytest.mark.parametrize(("shortfall", "jitter"), [(3e-9, 1e-8), (3e-5, 1e-4), (0.03, 0.1)])
 def test_jitter_grows_tenfold_until_a_factor_exists(shortfall, jitter):
     # One point repeated has a singular covariance; a negative noise makes it indefinite by as much.

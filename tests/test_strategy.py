@@ -130,7 +130,13 @@ def test_automatic_s_decreases_with_the_batch_and_never_vanishes():
     auto = [covey.strategy("ats", s="auto").thetas_per_point(m) for m in range(1, 200)]
     assert all(a >= b >= 1 for a, b in pairwise(auto))
     assert auto[0] > auto[9] > auto[99]
-    assert covey.strategy("ats", s=7).thetas_per_point(100) == 7
+    assert covey.strategy("ats", s=7).thetas_per_point(100, 900) == 7
+
+
+def test_automatic_s_decreases_with_many_observations():
+    few, hundred, many = (covey.strategy("ats").thetas_per_point(1, n) for n in (5, 100, 900))
+    assert few == hundred == 32
+    assert many == 11
 
 
 def test_automatic_s_counts_points_in_flight(anywhere):

@@ -19,7 +19,7 @@ from covey.density import (
 from covey.distributions import LogNormal, Normal, Uniform
 from covey.gp import Thetas
 from covey.parallel import single_threaded_blas
-from covey.posterior import WALKERS, _resample, sample
+from covey.posterior import WALKERS, _resample, sample, walkers_for
 from covey.priors import Prior, resolve_prior
 
 
@@ -220,6 +220,34 @@ def test_at_least_as_many_draws_as_wanted(count):
     assert isinstance(thetas, Thetas)
     assert count <= len(thetas) < count + WALKERS
     assert thetas.length_scale.shape == (len(thetas), 2)
+
+
+def many_on_a_line(seed, n, noise=0.05):
+    """Noisy observations of a wave, many of them."""
+    rng = np.random.default_rng(seed)
+    x = rng.random((n, 1))
+    y = np.sin(6 * x[:, 0]) + np.sqrt(noise) * rng.normal(size=n)
+    return Data(x, (y - y.mean()) / y.std(), np.array([0]), noise, PRIOR)
+
+
+def test_walkers_become_fewer_with_many_observations_but_never_too_few():
+    counts = [walkers_for(many_on_a_line(0, n)) for n in (5, 100, 400, 10_000)]
+    assert counts == [WALKERS, WALKERS, WALKERS // 2, 2 * (3 + 1)]
+
+
+def test_draws_of_fewer_walkers_have_the_moments_of_the_grid_posterior():
+    data, half = many_on_a_line(1, 125), np.arange(110)
+    found = []
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        earlier = sample(data.part(half), None, WALKERS, rng)
+        run = sample(data, earlier.ensemble, 4 * WALKERS, rng)
+        assert len(run.ensemble.position) == walkers_for(data) < len(earlier.ensemble.position) <= WALKERS
+        found.append(as_positions(run.thetas))
+    mean, std = grid_moments(data, 22)
+    drawn = np.concatenate(found)
+    np.testing.assert_allclose((drawn.mean(axis=0) - mean) / std, 0.0, atol=0.2)
+    np.testing.assert_allclose(drawn.std(axis=0) / std, 1.0, atol=0.2)
 
 
 def test_draws_are_plausible_thetas():

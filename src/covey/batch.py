@@ -78,7 +78,7 @@ class Batch:
 def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.Generator) -> Batch:
     """Choose ``size`` points; fewer if a finite space has fewer left."""
     strategy, acquisition, embed = task.strategy, task.acquisition, task.features.embed
-    s = strategy.thetas_per_point(size + len(task.pending))
+    s = strategy.thetas_per_point(size + len(task.pending), len(task.observed))
     request = Request(task.data, embed(task.pending), s, size if strategy.p > 0 else 1)
     source = SOURCES[strategy.thetas](request, start, rng)
     pending, choices = task.pending, list[Choice]()

@@ -178,10 +178,11 @@ class GPStack:
         chol, diagonal = _factorise(self.x, replace(self.thetas, noise=np.zeros(len(self.thetas))))
         normal, noise = rng.normal(size=(2, *self.white.shape))
         noise *= np.sqrt(np.maximum(self.diagonal - diagonal, 0.0))[:, None]
-        rest = np.ascontiguousarray(_times(self.chol, self.white) - _times(chol, normal) - noise)
-        kernels.solve(self.chol, rest[:, None, :], False)
-        white = normal + (np.triu(chol) @ _alpha(self.chol, rest)[..., None])[..., 0]
-        return replace(self, chol=chol, diagonal=diagonal)._with_white(white)
+        noise += _times(chol, normal)
+        kernels.solve(self.chol, noise[:, None, :], False)
+        rest = _alpha(self.chol, self.white - noise)
+        kernels.multiply(chol, rest, True)
+        return replace(self, chol=chol, diagonal=diagonal)._with_white(normal + rest)
 
     def _extended(self, points: Array) -> tuple[GPStack, Array]:
         """Factors for k further points (k, D), their residuals zero; and the new corner (S, k, k)."""
@@ -251,7 +252,9 @@ def _factorise(x: Array, thetas: Thetas) -> tuple[Array, Array]:
 
 def _times(chol: Array, white: Array) -> Array:
     """L white (S, n), from transposed factors."""
-    return np.asarray((np.triu(chol).transpose(0, 2, 1) @ white[..., None])[..., 0])
+    product = white.copy()
+    kernels.multiply(chol, product, False)
+    return product
 
 
 def _lowest_mean(y: Array, diagonal: Array, alpha: Array) -> Array:

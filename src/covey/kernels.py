@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from covey.compiled import compiled, dot, exp_minus
-from covey.lapack import dpotrf, inverse, solve_rows, solve_vector
+from covey.lapack import dpotrf, inverse, multiply_vector, solve_rows, solve_vector
 
 JITTER = 1e-10
 """The relative diagonal that every factorisation starts from; it grows tenfold until one succeeds."""
@@ -186,6 +186,13 @@ def solve(chol: Any, rows: Any, transpose: bool) -> None:
     """rows[s] (S, m, n) <- each row solved against the factor of its own theta, in place."""
     for s in range(chol.shape[0]):
         solve_rows(chol[s], rows[s], transpose)
+
+
+@compiled
+def multiply(chol: Any, vectors: Any, transpose: bool) -> None:
+    """vectors[s] (S, n) <- L_s vectors[s], or L_s^T vectors[s], in place."""
+    for s in range(chol.shape[0]):
+        multiply_vector(chol[s], vectors[s], transpose)
 
 
 @compiled

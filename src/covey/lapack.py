@@ -36,6 +36,9 @@ dpotri = _routine("dpotri", "lapack", _CHAR, _INT, _REAL, _INT, _INT)
 dtrsv = _routine("dtrsv", "blas", _CHAR, _CHAR, _CHAR, _INT, _REAL, _INT, _REAL, _INT)
 """One triangular solve in place: (uplo, trans, diag, n, a, lda, x, incx)."""
 
+dtrmv = _routine("dtrmv", "blas", _CHAR, _CHAR, _CHAR, _INT, _REAL, _INT, _REAL, _INT)
+"""One triangular product in place: (uplo, trans, diag, n, a, lda, x, incx)."""
+
 dtrsm = _routine("dtrsm", "blas", _CHAR, _CHAR, _CHAR, _CHAR, _INT, _INT, _REAL, _REAL, _INT, _REAL, _INT)
 """Many triangular solves in place: (side, uplo, trans, diag, n, m, alpha, a, lda, b, ldb)."""
 
@@ -49,6 +52,26 @@ def solve_vector(chol: Any, vector: Any, transpose: bool) -> None:
     size = np.array([chol.shape[0]], dtype=np.int32)
     one = np.ones(1, dtype=np.int32)
     dtrsv(
+        lower.ctypes,
+        trans.ctypes,
+        plain.ctypes,
+        size.ctypes,
+        chol.ctypes,
+        size.ctypes,
+        vector.ctypes,
+        one.ctypes,
+    )
+
+
+@compiled
+def multiply_vector(chol: Any, vector: Any, transpose: bool) -> None:
+    """Vector <- L vector, or L^T vector, in place."""
+    lower = np.array([76], dtype=np.uint8)
+    plain = np.array([78], dtype=np.uint8)
+    trans = np.array([84 if transpose else 78], dtype=np.uint8)
+    size = np.array([chol.shape[0]], dtype=np.int32)
+    one = np.ones(1, dtype=np.int32)
+    dtrmv(
         lower.ctypes,
         trans.ctypes,
         plain.ctypes,

@@ -18,7 +18,8 @@ from covey.gp import Thetas
 from covey.laplace import approximate
 
 WALKERS = 64
-"""At least; an ensemble also needs twice as many walkers as there are parameters."""
+_MANY = 100
+"""Walkers up to so many observations; beyond, a step is dear and the posterior narrow."""
 
 _BURN_IN = 40
 """Steps that would forget a start with nothing in common; growing data take their share of it."""
@@ -101,6 +102,7 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
     if start is None or new > _TOO_NEW:
         start, extra = _near_modes(data, start, rng)
         new = 0.0
+    start = _thinned(start, walkers_for(data), rng)
     affordable = _AFFORDABLE // len(data.y)
     burn_in = max(math.ceil(_BURN_IN * new), min(max(affordable, 4), 30) if extra else 0)
     spacing = min(max(affordable // 3, 3), 10)
@@ -116,12 +118,26 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
     )
 
 
+def walkers_for(data: Data) -> int:
+    """How many, an even number; an ensemble needs at least twice as many as there are parameters."""
+    enough = WALKERS * min(1.0, math.sqrt(_MANY / len(data.y)))
+    return 2 * max(round(enough / 2), data.parameters + 1)
+
+
+def _thinned(ensemble: Ensemble, most: int, rng: np.random.Generator) -> Ensemble:
+    """At most so many of the walkers, any of them."""
+    if len(ensemble.position) <= most:
+        return ensemble
+    kept = rng.permutation(len(ensemble.position))[:most]
+    return Ensemble(ensemble.position[kept], ensemble.log_density[kept], ensemble.observations)
+
+
 def _near_modes(data: Data, old: Ensemble | None, rng: np.random.Generator) -> tuple[Ensemble, int]:
     """Walkers around the posterior's modes, looked for from old walkers and from the prior.
 
     Also the number of log-density evaluations that it took.
     """
-    walkers = 2 * max(WALKERS // 2, data.parameters + 1)
+    walkers = walkers_for(data)
     candidates = draw_prior(data, rng, walkers)
     if old is not None:
         candidates = np.concatenate([old.position, candidates])

@@ -18,7 +18,8 @@ class Strategy:
 
     Attributes:
         name: how it is called in tables.
-        s: thetas that an acquisition function is averaged over; "auto" decreases with the batch size.
+        s: thetas that an acquisition function is averaged over; "auto" decreases with the batch size and, of
+            many, with the observations.
         p: probability that a point gets a fresh set of thetas; else it keeps the last point's.
         thetas: drawn given the "data", or given the data and "hallucinated" pending points (h-ATS).
         surrogate: conditioned on the "data", or on pending points too: on their means, which are
@@ -59,11 +60,18 @@ class Strategy:
                 f"acquisition must be one of {list(ACQUISITIONS)} or None, got {self.acquisition!r}"
             )
 
-    def thetas_per_point(self, batch: int) -> int:
-        """S for a batch of this size; "auto" is 32 over its square root (10 at 10), at least 4."""
+    def thetas_per_point(self, batch: int, observations: int = 0) -> int:
+        """S for a batch of this size; "auto" is 32 over its square root (10 at 10), at least 4.
+
+        Beyond 100 observations n it decreases as sqrt(n) too: so does the width of what is averaged over.
+        """
         if self.s == "auto":
-            return max(4, round(32 / math.sqrt(batch)))
+            return max(4, round(32 / math.sqrt(batch * max(1.0, observations / _MANY))))
         return int(self.s)
+
+
+_MANY = 100
+"""Observations that leave hyper-parameters little freedom."""
 
 
 def _is_count(value: Any) -> bool:
