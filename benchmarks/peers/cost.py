@@ -1,7 +1,7 @@
 """What does a proposal cost, beside others? Median seconds of a batch, all in one run on the same core.
 
     make peers
-    python benchmarks/peers/cost.py                          # everything: one to two hours
+    python benchmarks/peers/cost.py                          # everything: two hours or more
     python benchmarks/peers/cost.py --observations 50 --batches 5 --repetitions 1
 
 Each optimiser is told n - 10 random values of Hartmann6 (d = 6), proposes 10 points and is told those, as in
@@ -110,7 +110,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--observations", type=int, nargs="+", default=[25, 50, 100, 200])
+    parser.add_argument("--observations", type=int, nargs="+", default=[25, 50, 100, 200, 500])
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 5, 10, 20])
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), help="compared with the first")
