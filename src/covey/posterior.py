@@ -120,8 +120,9 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
 
 def walkers_for(data: Data) -> int:
     """How many, an even number; an ensemble needs at least twice as many as there are parameters."""
-    enough = WALKERS * min(1.0, math.sqrt(_MANY / len(data.y)))
-    return 2 * max(round(enough / 2), data.parameters + 1)
+    most = max(WALKERS, 2 * (data.parameters + 1))
+    enough = max(3 * data.parameters, WALKERS * math.sqrt(_MANY / len(data.y)))
+    return 2 * round(min(most, enough) / 2)
 
 
 def _thinned(ensemble: Ensemble, most: int, rng: np.random.Generator) -> Ensemble:
