@@ -44,43 +44,30 @@ dtrsm = _routine("dtrsm", "blas", _CHAR, _CHAR, _CHAR, _CHAR, _INT, _INT, _REAL,
 
 
 @compiled
-def solve_vector(chol: Any, vector: Any, transpose: bool) -> None:
-    """Vector <- L^-1 vector, or L^-T vector, in place."""
+def _apply(chol: Any, vector: Any, transpose: bool, inverted: bool) -> None:
+    """Vector <- the factor, its transpose, or the inverse of either, times vector, in place."""
     lower = np.array([76], dtype=np.uint8)
     plain = np.array([78], dtype=np.uint8)
     trans = np.array([84 if transpose else 78], dtype=np.uint8)
     size = np.array([chol.shape[0]], dtype=np.int32)
     one = np.ones(1, dtype=np.int32)
-    dtrsv(
-        lower.ctypes,
-        trans.ctypes,
-        plain.ctypes,
-        size.ctypes,
-        chol.ctypes,
-        size.ctypes,
-        vector.ctypes,
-        one.ctypes,
-    )
+    up, op, diagonal, n, step = lower.ctypes, trans.ctypes, plain.ctypes, size.ctypes, one.ctypes
+    if inverted:
+        dtrsv(up, op, diagonal, n, chol.ctypes, n, vector.ctypes, step)
+    else:
+        dtrmv(up, op, diagonal, n, chol.ctypes, n, vector.ctypes, step)
+
+
+@compiled
+def solve_vector(chol: Any, vector: Any, transpose: bool) -> None:
+    """Vector <- L^-1 vector, or L^-T vector, in place."""
+    _apply(chol, vector, transpose, True)
 
 
 @compiled
 def multiply_vector(chol: Any, vector: Any, transpose: bool) -> None:
     """Vector <- L vector, or L^T vector, in place."""
-    lower = np.array([76], dtype=np.uint8)
-    plain = np.array([78], dtype=np.uint8)
-    trans = np.array([84 if transpose else 78], dtype=np.uint8)
-    size = np.array([chol.shape[0]], dtype=np.int32)
-    one = np.ones(1, dtype=np.int32)
-    dtrmv(
-        lower.ctypes,
-        trans.ctypes,
-        plain.ctypes,
-        size.ctypes,
-        chol.ctypes,
-        size.ctypes,
-        vector.ctypes,
-        one.ctypes,
-    )
+    _apply(chol, vector, transpose, False)
 
 
 @compiled
