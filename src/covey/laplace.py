@@ -25,6 +25,9 @@ _INFLATION = 1.1
 _FREEDOM = 5.0
 """Degrees of freedom: a proposal needs heavier tails than its target."""
 
+_CLOSE = 1e-4
+"""A climb ends where a step gains less than this share of the height: what it is for bears as much."""
+
 _WALL = 100.0
 """Outside the prior's support: high, but not so high that a line search gives up after one touch."""
 
@@ -83,9 +86,8 @@ def climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
         return (-value, -gradient) if np.isfinite(value) else (wall, gradient)
 
     bounds = [(-BOUND + 1, BOUND - 1)] * len(position)
-    result = minimize(
-        downhill, position, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
-    )
+    options = {"maxiter": steps, "ftol": _CLOSE}
+    result = minimize(downhill, position, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return np.asarray(result.x), int(result.nfev)
 
 
