@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from covey.bench.bbob import HELD_OUT
-from covey.bench.suite import GROUPS, KINDS, SUITE, instance, members
+from covey.bench.suite import GROUPS, HELD_OUT, KINDS, SUITE, instance, members
 from covey.design import random
 
 FIVE = list(HELD_OUT["bbob5"])
@@ -44,9 +43,9 @@ def test_functions_are_the_same_for_the_same_seed_and_others_for_another(name):
 
 def test_held_out_problems_are_not_of_the_suite():
     held_out = {name for group in HELD_OUT.values() for name in group}
-    assert len(held_out) == 48
+    assert len(held_out) == 48 + 6 + 3
     assert not held_out & set(SUITE)
-    assert list(GROUPS) == [*KINDS, "bbob5", "bbob20"]
+    assert list(GROUPS) == [*KINDS, "bbob5", "bbob20", "dim30", "tuning-others"]
 
 
 def test_a_group_stands_for_its_members():

@@ -46,7 +46,7 @@ def test_there_is_every_kind_of_problem():
 
 
 def test_a_name_that_is_not_there_says_what_is():
-    with pytest.raises(ValueError, match=r"problem must be one of \['branin'.*bbob20, got 'nope'"):
+    with pytest.raises(ValueError, match=r"problem must be one of \['branin'.*bbob20, dim30.*, got 'nope'"):
         instance("nope", 0)
 
 

@@ -86,8 +86,14 @@ def climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
         return (-value, -gradient) if np.isfinite(value) else (wall, gradient)
 
     bounds = [(-BOUND + 1, BOUND - 1)] * len(position)
-    options = {"maxiter": steps, "ftol": _CLOSE}
-    result = minimize(downhill, position, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    result = minimize(
+        downhill,
+        position,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": steps, "ftol": _CLOSE},
+    )
     return np.asarray(result.x), int(result.nfev)
 
 

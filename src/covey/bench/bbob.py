@@ -55,7 +55,7 @@ def _name(number: int, dimension: int) -> str:
     return f"bbob{dimension}-f{number}"
 
 
-HELD_OUT: dict[str, dict[str, Callable[[int], Bbob]]] = {
+BBOB: dict[str, dict[str, Callable[[int], Bbob]]] = {
     f"bbob{dimension}": {_name(number, dimension): partial(_make, number, dimension) for number in FUNCTIONS}
     for dimension in DIMENSIONS
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from covey.bench.bbob import HELD_OUT
+from covey.bench.bbob import BBOB
 from covey.bench.functions import problem
 from covey.bench.interface import Benchmark, Problem
 from covey.bench.mixed import mixed
@@ -71,6 +71,15 @@ KINDS: dict[str, dict[str, Maker]] = {
 SUITE: dict[str, Maker] = {name: maker for kind in KINDS.values() for name, maker in kind.items()}
 """All of them."""
 
+
+HELD_OUT: dict[str, Mapping[str, Maker]] = {
+    **BBOB,
+    "dim30": _each(
+        _moved, "ackley30", "griewank30", "levy30", "rastrigin30", "rosenbrock30", "styblinski-tang30"
+    ),
+    "tuning-others": _each(_fixed, "forest-diabetes", "elastic-diabetes", "linear-breast-cancer"),
+}
+"""Problems that nothing was developed on, by the name of their group."""
 
 GROUPS: dict[str, Mapping[str, Maker]] = {**KINDS, **HELD_OUT}
 """Problems by name, of the suite by kind and those that are held out."""

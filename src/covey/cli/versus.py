@@ -13,7 +13,7 @@ from covey.bench.peers import PEERS
 from covey.bench.players import check
 from covey.bench.pool import run_all
 from covey.bench.records import Results, find, read
-from covey.bench.suite import GROUPS, SUITE, instance, members
+from covey.bench.suite import GROUPS, KINDS, SUITE, instance, members
 from covey.bench.versus import BATCHES, KEY, play, runs
 from covey.cli import InputError
 from covey.cli.bench import batch_size, bench, names
@@ -30,7 +30,7 @@ _DEFAULTS = ", ".join(f"{batches} batches of {M}" for M, batches in BATCHES.item
 def versus(
     problems: Annotated[
         str | None,
-        typer.Option(help=f"Or groups ({', '.join(GROUPS)}); by default the whole suite, without BBOB."),
+        typer.Option(help=f"Or groups ({', '.join(GROUPS)}); by default {', '.join(KINDS)}."),
     ] = None,
     methods: Annotated[
         str, typer.Option(help="Of covey, separated by commas, with settings as in auto:s=4.")
