@@ -297,8 +297,17 @@ def test_when_everything_failed_there_is_no_best_and_asking_goes_on():
     opt.tell(opt.ask(3), [Failure("a"), math.nan, Failure("c")])
     assert opt.best is None
     batch = opt.ask(2)
-    assert batch[0].origin.strategy == "auto"
+    assert batch[0].origin.strategy == "initial"  # there is no value that a model could use
     assert distinct(BOX, opt.trials)
+
+
+def test_as_long_as_all_values_are_the_same_the_initial_design_goes_on():
+    opt = optimizer(n_initial=3)
+    opt.tell(opt.ask(3), [2.0, 2.0, 2.0])
+    trials = opt.ask(2)
+    assert [trial.origin.strategy for trial in trials] == ["initial", "initial"]
+    opt.tell(trials, [2.0, 1.0])
+    assert opt.ask(1)[0].origin.strategy == "auto"
 
 
 @pytest.fixture
@@ -312,14 +321,15 @@ def tasks(monkeypatch):
     return seen
 
 
-def test_the_model_sees_failures_at_the_worst_value(tasks):
+def test_the_model_of_the_objective_sees_values_and_knows_what_failed(tasks):
     opt = optimizer(n_initial=5)
-    opt.tell(opt.ask(5), [1.0, Failure(), -3.0, math.nan, 0.5])
+    trials = opt.ask(5)
+    opt.tell(trials, [1.0, Failure(), -3.0, math.nan, 0.5])
     opt.ask(1)
-    y = tasks[0].data.y
-    assert y[1] == y[3] == y[0] == y.max()
-    assert (y.mean(), y.std()) == pytest.approx((0, 1))
-    assert list(np.argsort(y)[:2]) == [2, 4]
+    rows = [BOX.encode(trial.params) for trial in trials]
+    np.testing.assert_allclose(tasks[0].observed, [rows[0], rows[2], rows[4]])
+    np.testing.assert_allclose(tasks[0].failed, [rows[1], rows[3]])
+    assert list(np.argsort(tasks[0].data.y)) == [1, 2, 0]
 
 
 def test_the_model_sees_values_in_the_order_told_and_points_in_flight(tasks):

@@ -124,8 +124,8 @@ def test_pending_points_lower_the_surface_around_them(name, count):
     penalty = local_penalty(stack, pending, GRID)
     acquisition = ACQUISITIONS[name]
     jitter = acquisition.jitter.fixed
-    free = Surface(stack, acquisition, jitter, LINE, no_push(stack)).value(GRID)
-    pushed = Surface(stack, acquisition, jitter, LINE, penalty).value(GRID)
+    free = Surface(stack, acquisition, jitter, LINE, (no_push(stack),)).value(GRID)
+    pushed = Surface(stack, acquisition, jitter, LINE, (penalty,)).value(GRID)
     near = np.abs(GRID - pending.T).min(axis=1) < 0.01
     assert (pushed <= free + 1e-12).all()
     assert (pushed[near] < free[near] - 0.5).all()
@@ -140,7 +140,7 @@ def test_the_next_maximiser_keeps_away_from_a_pending_one(name, count, seed):
     pending = GRID[[np.argmax(Surface(stack, acquisition, jitter, LINE).value(GRID))]]
     for _ in range(4):
         penalty = local_penalty(stack, pending, GRID)
-        row = GRID[[np.argmax(Surface(stack, acquisition, jitter, LINE, penalty).value(GRID))]]
+        row = GRID[[np.argmax(Surface(stack, acquisition, jitter, LINE, (penalty,)).value(GRID))]]
         assert np.abs(row - pending).min() > 0.002  # the ball of a point better than all is small
         pending = np.concatenate([pending, row])
 
@@ -154,7 +154,7 @@ def test_penalised_surface_is_the_mean_over_theta_of_the_products(name):
     value = acquisition.value(mean, std, stack.best, jitter)
     positive = {"ei": value, "pi": value, "log-ei": np.exp(value), "lcb": np.log1p(np.exp(value))}[name]
     factor = brute_force_factor(stack, pending, GRID, GRID)
-    surface = Surface(stack, acquisition, jitter, LINE, local_penalty(stack, pending, GRID))
+    surface = Surface(stack, acquisition, jitter, LINE, (local_penalty(stack, pending, GRID),))
     np.testing.assert_allclose(
         np.exp(surface.value(GRID)), (positive * factor).mean(axis=0), rtol=1e-8, atol=1e-250
     )
@@ -164,5 +164,5 @@ def test_pending_points_hardly_matter_far_away():
     stack, acquisition = some_stack(14, features=1), ACQUISITIONS["ei"]
     far = np.array([[50.0]])
     free = Surface(stack, acquisition, 0.0, LINE).value(GRID)
-    pushed = Surface(stack, acquisition, 0.0, LINE, local_penalty(stack, far, GRID)).value(GRID)
+    pushed = Surface(stack, acquisition, 0.0, LINE, (local_penalty(stack, far, GRID),)).value(GRID)
     np.testing.assert_allclose(pushed, free, rtol=1e-12)

@@ -53,10 +53,10 @@ def some_stack(space, count=4, n=10, noise=0.01, seed=0):
 def some_surface(acquisition, space=MIXED, penalised=False, count=4, jitter=0.3):
     stack, features = some_stack(space, count)
     rng = np.random.default_rng(1)
-    push = None
+    push = ()
     if penalised:
         rows = space.spread(rng.random((40, len(space))))
-        push = local_penalty(stack, features.embed(rows[:2]), features.embed(rows))
+        push = (local_penalty(stack, features.embed(rows[:2]), features.embed(rows)),)
     view = draw_paths(stack, rng) if acquisition.draws_paths else stack
     return Surface(view, acquisition, jitter, features, push)
 

@@ -18,6 +18,7 @@ from covey.density import Data
 from covey.features import Features
 from covey.gp import GPStack, Thetas, fit
 from covey.maximise import maximise
+from covey.odds import Odds, success
 from covey.paths import draw_paths
 from covey.penalty import local_penalty
 from covey.posterior import Diagnostics, Ensemble
@@ -25,7 +26,7 @@ from covey.search import THOROUGH, Effort, Search, few_starts
 from covey.sources import SOURCES, Request
 from covey.space import Space
 from covey.strategy import Strategy
-from covey.surface import Posterior, Repulsion, Surface
+from covey.surface import Factor, Posterior, Surface
 
 _ANCHORS = 5
 
@@ -37,6 +38,7 @@ class Task:
     Attributes:
         space, features: what can be varied, and how the model sees it.
         observed: rows observed (n, d), n >= 1.
+        failed: rows that gave no value (f, d).
         pending: rows in flight (k, d).
         data: the observations, for the theta posterior.
         strategy, acquisition: how to choose.
@@ -45,6 +47,7 @@ class Task:
     space: Space
     features: Features
     observed: Array
+    failed: Array
     pending: Array
     data: Data
     strategy: Strategy
@@ -81,25 +84,37 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
     s = strategy.thetas_per_point(size + len(task.pending), len(task.observed))
     request = Request(task.data, embed(task.pending), s, size if strategy.p > 0 else 1)
     source = SOURCES[strategy.thetas](request, start, rng)
+    odds = success(task.data, embed(task.failed), rng)
+    x, y = _seen(task, odds)
     pending, choices = task.pending, list[Choice]()
     stack: GPStack | None = None
     while len(choices) < size and not (search := _search(task, pending)).exhausted:
         if stack is None or rng.random() < strategy.p:
-            stack = fit(task.data.x, task.data.y, source.draw())
+            stack = fit(x, y, source.draw())
         jitter = JITTERS[strategy.jitter](acquisition, rng)
         surrogate = SURROGATES[strategy.surrogate](stack, embed(pending), rng)
         view = VIEWS[acquisition.draws_paths](surrogate, rng)
         repulsion = REPULSIONS[strategy.repel](stack, embed(pending), search, rng)
-        row = maximise(Surface(view, acquisition, jitter, task.features, repulsion), search, rng)
+        factors = tuple(factor for factor in (odds, repulsion) if factor is not None)
+        row = maximise(Surface(view, acquisition, jitter, task.features, factors), search, rng)
         source.record(embed(row[None])[0], stack)
         pending = np.concatenate([pending, row[None]])
         choices.append(Choice(row, jitter, stack.thetas))
     return Batch(choices, source.base.ensemble, source.base.diagnostics)
 
 
+def _seen(task: Task, odds: Odds | None) -> tuple[Array, Array]:
+    """Features and values that a surrogate is fitted to: failures too where they were to be expected."""
+    x, y = task.data.x, task.data.y
+    if odds is None:
+        return x, y
+    failed = task.features.embed(task.failed)[odds.foretold]
+    return np.concatenate([x, failed]), np.append(y, np.full(len(failed), y.max()))
+
+
 def _search(task: Task, pending: Array) -> Search:
     best = task.observed[np.argsort(task.data.y, kind="stable")[:_ANCHORS]]
-    tried = np.concatenate([task.observed, pending])
+    tried = np.concatenate([task.observed, task.failed, pending])
     return Search(task.space, task.features, tried, best, _effort(task.strategy))
 
 
@@ -121,11 +136,11 @@ def _draw_all(stack: GPStack, pending: Array, rng: np.random.Generator) -> GPSta
 
 def _no_repulsion(
     _stack: GPStack, _pending: Array, _search: Search, _rng: np.random.Generator
-) -> Repulsion | None:
+) -> Factor | None:
     return None
 
 
-def _penalise(stack: GPStack, pending: Array, search: Search, rng: np.random.Generator) -> Repulsion | None:
+def _penalise(stack: GPStack, pending: Array, search: Search, rng: np.random.Generator) -> Factor | None:
     if len(pending) == 0:
         return None
     everywhere = replace(search, effort=THOROUGH)  # the steepest slope is global, however points are chosen
@@ -147,7 +162,7 @@ SURROGATES: dict[str, Callable[[GPStack, Array, np.random.Generator], GPStack]] 
     "fantasised": GPStack.fantasise,
     "noiseless": _draw_all,
 }
-REPULSIONS: dict[str, Callable[[GPStack, Array, Search, np.random.Generator], Repulsion | None]] = {
+REPULSIONS: dict[str, Callable[[GPStack, Array, Search, np.random.Generator], Factor | None]] = {
     "none": _no_repulsion,
     "penalise": _penalise,
 }

@@ -143,7 +143,7 @@ class Optimizer:
             rows = self._choose_initial(self._initial_share(int(n)), rng)
             chosen = [(row, Origin("initial")) for row in rows]
             batch = None
-            if len(rows) < n and self._told:
+            if len(rows) < n and self._measured:
                 with announce_compilation():
                     task, scale = self._task(rows, rng)
                     start = self._walkers(scale)
@@ -203,10 +203,21 @@ class Optimizer:
             self._record(trial.id, result)
             return self._trials[trial.id].copy()
 
+    @property
+    def _measured(self) -> dict[int, float]:
+        """Values by trial, in the order of telling."""
+        told = {k: self._trials[k].value for k in self._told}
+        return {k: value for k, value in told.items() if value is not None}
+
     def _initial_share(self, n: int) -> int:
-        """How many of n points the initial design gives: all, as long as nothing was told."""
+        """How many of n points the initial design gives: all, as long as there is nothing to learn from.
+
+        Without any value, or where all are the same, a model would only look for the corners of the space.
+        """
         left = max(self.n_initial - len(self._trials), 0)
-        return min(n, left) if self._told else n
+        values = list(self._measured.values())
+        flat = len(values) > 1 and min(values) == max(values)
+        return n if flat or not values else min(n, left)
 
     def _choose_initial(self, n: int, rng: np.random.Generator) -> list[Array]:
         """Points of the initial design; another at random in place of one that was tried."""
@@ -224,9 +235,10 @@ class Optimizer:
 
     def _task(self, chosen: list[Array], rng: np.random.Generator) -> tuple[Task, Scale]:
         """What to choose from, and the scale that the model sees values on."""
-        observed = self._stacked([self._rows[k] for k in self._told])
+        measured = self._measured
+        observed = self._stacked([self._rows[k] for k in measured])
         running = [self._rows[t.id] for t in self._trials if t.state is State.RUNNING]
-        options = OUTPUTS[self.strategy.outputs]([self._trials[k].value for k in self._told])
+        options = OUTPUTS[self.strategy.outputs](list(measured.values()))
         points = self._features.embed(observed)
         data = [self._data(points, outputs) for outputs in options]
         shifts, scale = [outputs.shift for outputs in options], self._scale
@@ -237,6 +249,7 @@ class Optimizer:
             self.space,
             self._features,
             observed,
+            self._stacked([self._rows[k] for k in self._told if k not in measured]),
             self._stacked(running + chosen),
             data[shifts.index(scale.shift)],
             self.strategy,

@@ -32,14 +32,14 @@ class Posterior(Protocol):
         """The same with gradients."""
 
 
-class Repulsion(Protocol):
-    """A factor that keeps points away from pending ones."""
+class Factor(Protocol):
+    """What a positive acquisition function is multiplied by, to keep points away from somewhere."""
 
     def log_factor(self, points: Array) -> Array:
-        """Logarithm of the factor (S, m) at features (m, D)."""
+        """Logarithm of the factor (S, m), or (1, m) for all thetas, at features (m, D)."""
 
     def log_factor_gradient(self, points: Array) -> tuple[Array, Array]:
-        """The same and its gradient (S, m, D)."""
+        """The same and its gradient (S, m, D), or (1, m, D)."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,18 @@ class Surface:
         acquisition: what is averaged.
         jitter: its trade-off.
         features: how the model sees a row.
-        repulsion: multiplies the (positive) acquisition function, if there is one.
+        factors: multiply the acquisition function, made positive, if there are any.
     """
 
     posterior: Posterior
     acquisition: Acquisition
     jitter: float
     features: Features
-    repulsion: Repulsion | None = None
+    factors: tuple[Factor, ...] = ()
 
     @property
     def _in_logs(self) -> bool:
-        return self.acquisition.scale != "real" or self.repulsion is not None
+        return self.acquisition.scale != "real" or bool(self.factors)
 
     def value(self, rows: Array) -> Array:
         """Values (m,); never NaN."""
@@ -72,8 +72,8 @@ class Surface:
         if not self._in_logs:
             return _clean(np.mean(value, axis=0))
         logs = _LOGARITHM[self.acquisition.scale](value)[0]
-        if self.repulsion is not None:
-            logs = logs + self.repulsion.log_factor(points)
+        for factor in self.factors:
+            logs = logs + factor.log_factor(points)
         return _clean(_log_mean_exp(logs)[0])
 
     def value_and_gradient(self, rows: Array) -> tuple[Array, Array]:
@@ -87,10 +87,10 @@ class Surface:
         if not self._in_logs:
             total, gradient = np.mean(value, axis=0), np.mean(slope, axis=0)
         else:
-            logs, factor = _LOGARITHM[self.acquisition.scale](value)
-            slope = slope * factor[..., None]
-            if self.repulsion is not None:
-                push, push_slope = self.repulsion.log_factor_gradient(points)
+            logs, inner = _LOGARITHM[self.acquisition.scale](value)
+            slope = slope * inner[..., None]
+            for factor in self.factors:
+                push, push_slope = factor.log_factor_gradient(points)
                 logs, slope = logs + push, slope + push_slope
             total, weights = _log_mean_exp(logs)
             gradient = np.sum(weights[..., None] * slope, axis=0)
