@@ -17,6 +17,12 @@ from covey.arrays import Array
 _MOST_NOISE = 1e6
 """Noise of a thousand standard deviations drowns everything; more of it changes nothing."""
 
+_FARTHEST = 1e12
+"""In units of the better half's range: beyond, values are the worst, and no float has room for both."""
+
+_SAME = 1e-9
+"""Relative to their size: where the better half differs by less, it is no measure for the rest."""
+
 _LEAST = 1e-100
 _FEWEST = 5
 """Values that have a better and a worse half."""
@@ -30,7 +36,7 @@ class Outputs:
     """Standardised outputs.
 
     Attributes:
-        z: mean 0, standard deviation 1, failures at the worst value seen (n,).
+        z: mean 0, standard deviation 1 (n,).
         exponent, fraction: a step of 1 in z is, at the best value, one of fraction * 2^exponent in the
             objective, which itself may be too large or too small for a float.
         log_slope: log of dz/dy at each value, y in units of 2^exponent (n,).
@@ -50,29 +56,35 @@ class Outputs:
         return float(min((math.ldexp(std, -self.exponent) / self.fraction) ** 2, _MOST_NOISE))
 
 
-def standardise(values: Sequence[float | None]) -> Outputs:
-    """Standardise raw values; None is a failure, entered at the worst value seen.
-
-    Dividing by the largest magnitude first keeps 1e300 from overflowing and 1e-300 from vanishing.
-    """
+def standardise(values: Sequence[float]) -> Outputs:
+    """Standardise raw values (n,), n >= 1."""
     scaled, exponent = _scaled(values)
     scaled -= scaled.mean()
     fraction = float(scaled.std()) or 1.0
     return Outputs(scaled / fraction, exponent, fraction, np.full(len(scaled), -math.log(fraction)))
 
 
-def _scaled(values: Sequence[float | None]) -> tuple[Array, int]:
-    """Values times 2^-exponent, none larger than 1; failures at the worst."""
-    seen = [value for value in values if value is not None]
-    worst = max(seen, default=0.0)
-    raw = np.array([worst if value is None else value for value in values], dtype=float)
-    size = float(np.abs(raw).max(initial=0.0)) or 1.0
+def _scaled(values: Sequence[float]) -> tuple[Array, int]:
+    """Values times 2^-exponent, around 1 in the better half; the worse ones within a float's reach of it.
+
+    Dividing first keeps 1e300 from overflowing and 1e-300 from vanishing. By the better half, because some
+    people return the largest float there is for what is not allowed: next to it, all else would be zero.
+    """
+    raw = np.array(values, dtype=float)
+    better = np.sort(raw)[: (len(raw) + 1) // 2]
+    half = float(np.abs(better).max())
+    told_apart = better[-1] / 2 - better[0] / 2 > _SAME * half
+    size = (half if told_apart else float(np.abs(raw).max())) or 1.0
     # ldexp by the exponent is exact, also where 1 / size would overflow.
     exponent = math.frexp(size)[1]
-    return np.ldexp(raw, -exponent), exponent
+    with np.errstate(over="ignore"):  # infinite for a moment
+        scaled = np.ldexp(raw, -exponent)
+        best, middle = np.ldexp(better[[0, -1]], -exponent)
+    farthest = middle + _FARTHEST * (middle - best) if told_apart else math.inf
+    return np.minimum(scaled, farthest), exponent
 
 
-def logarithms(values: Sequence[float | None]) -> list[Outputs]:
+def logarithms(values: Sequence[float]) -> list[Outputs]:
     """The standardised values, then log(y - best + shift s) with smaller and smaller shifts.
 
     With m the median, s is the root mean square distance of the better half to it: whatever the worse half
@@ -97,7 +109,7 @@ def _logarithm(above: Array, exponent: int, spread: float, shift: float) -> Outp
     return Outputs((z - z.mean()) / width, exponent, shift * spread * width, log_slope, shift)
 
 
-OUTPUTS: dict[str, Callable[[Sequence[float | None]], list[Outputs]]] = {
+OUTPUTS: dict[str, Callable[[Sequence[float]], list[Outputs]]] = {
     "standard": lambda values: [standardise(values)],
     "learned": logarithms,
 }
