@@ -668,7 +668,8 @@ def test_ctrl_c_without_storage_promises_nothing(tmp_path):
         ({"evaluations": 1, "x0": [{"x": 7.0, "k": 1}]}, ValueError, "x"),
         ({"evaluations": 1, "x0": [{"x": 0.0, "k": 1}], "y0": ["a"]}, TypeError, "number"),
         ({"evaluations": 1, "strategy": "nonsense"}, ValueError, "nonsense"),
-        ({"evaluations": 1, "nonsense": 3}, TypeError, "nonsense"),
+        ({"evaluations": 1, "nonsense": 3}, TypeError, "no setting 'nonsense'; .*'n_initial'"),
+        ({"evaluations": 1, "x0": {"x": 0.0, "k": 1}}, ValueError, "x0 must be a list"),
         ({"evaluations": 1, "storage": "nonsense"}, ValueError, "sqlite:///"),
     ],
 )

@@ -122,7 +122,11 @@ def test_finished_runs_are_not_done_again_and_other_budgets_do_not_mix(finished)
         (["--methods", "nope"], "strategy must be one of"),
         (["--methods", "auto:q=1"], "a strategy has the settings"),
         (["--methods", "auto:s"], "a method's settings are like 'auto:s=4'"),
-        (["--peers", "nope"], "strategy must be one of"),
+        (["--methods", "auto:name=b-lcb"], "a method's settings are like 'auto:s=4'"),
+        (["--peers", "nope"], "--peers must be of ['botorch-qlogei'"),
+        (["--problems", ""], "nothing to run"),
+        (["--methods", "", "--peers", ""], "nothing to run"),
+        (["--batch-sizes", "²"], "whole numbers from 1"),
         (["--batch-sizes", "0"], "whole numbers from 1"),
         (["--evaluations", "0"], "--evaluations"),
         (["--clone", "/nowhere"], "run this in a clone of covey, or give --clone"),
@@ -373,6 +377,13 @@ def test_failed_proposals_and_left_out_runs_are_told(tmp_path):
 
 def test_a_folder_without_results_is_an_error(tmp_path):
     assert "has no versus.jsonl" in covey("bench", "ranks", tmp_path, code=2)
+    (tmp_path / "versus.jsonl").touch()
+    assert "has no results yet" in covey("bench", "ranks", tmp_path, code=2)
+
+
+def test_a_file_that_cannot_be_written_is_an_error(finished, tmp_path):
+    said = covey("bench", "ranks", finished, "--markdown", tmp_path / "nowhere" / "a.md", code=2)
+    assert "cannot write" in said
 
 
 def test_variants_of_a_strategy_do_not_look_alike():

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 from covey.campaign import Budget, Callback, Campaign
@@ -84,6 +85,7 @@ def minimize(
     _check_positive(max_failures=max_failures)
     _check_seconds(seconds=seconds, timeout=timeout)
     _check_others(target, executor, callbacks, storage, name)
+    _check_settings(settings)
     counts = [evaluations, None if iterations is None else batch_size * iterations]
     wanted = min((count for count in counts if count is not None), default=None)
     if wanted is None and seconds is None and target is None:
@@ -150,6 +152,12 @@ def _check_positive(**values: Any) -> None:
             raise ValueError(f"minimize: {name} must be a whole number from 1, got {value!r}")
 
 
+def _check_settings(settings: Mapping[str, Any]) -> None:
+    accepted = [name for name in signature(Optimizer).parameters if name != "space"]
+    for given in settings.keys() - set(accepted):
+        raise TypeError(f"minimize: there is no setting {given!r}; the optimizer's are {accepted}")
+
+
 def _check_seconds(**values: Any) -> None:
     for name, value in values.items():
         if value is None:
@@ -204,6 +212,8 @@ def _known_points(
     space: Space, x0: Sequence[Mapping[str, Any]], y0: Sequence[float] | None
 ) -> list[tuple[Mapping[str, Any], float | Failure]]:
     """Checks the user's own points; those whose values are known, with them."""
+    if isinstance(x0, Mapping):
+        raise ValueError(f"minimize: x0 must be a list of configurations, got one: {dict(x0)!r}")
     for params in x0:
         space.encode(params)
     if y0 is None:

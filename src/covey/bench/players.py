@@ -47,7 +47,7 @@ def strategy_named(method: str) -> Strategy:
     settings: dict[str, Any] = {}
     for change in changes:
         key, equals, value = change.partition("=")
-        if not equals:
+        if not equals or key == "name":
             raise ValueError(f"a method's settings are like 'auto:s=4', got {method!r}")
         settings[key] = _parsed(value)
     return strategy(name, **settings)

@@ -31,8 +31,10 @@ KEY = ("problem", "method", "acquisition", "M", "seed")
 
 
 def names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
-    """What an option lists, separated by commas."""
-    return default if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+    """What an option lists, separated by commas, each once."""
+    if text is None:
+        return default
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 @bench.command(
@@ -101,7 +103,7 @@ def paper(
 
 def batch_size(text: str) -> int:
     """What an option says, or ValueError."""
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"batch sizes are whole numbers from 1, got {text}")
     return int(text)
 

@@ -44,7 +44,8 @@ def versus(
     out: Annotated[Path, typer.Option(help="A folder for the results.")] = Path("versus-results"),
     seed: Annotated[int, typer.Option(min=0, help="Of the first run.")] = 0,
     evaluations: Annotated[
-        int | None, typer.Option(min=1, help=f"After the initial points; by default {_DEFAULTS}.")
+        int | None,
+        typer.Option(min=1, help=f"After the initial points, in whole batches; by default {_DEFAULTS}."),
     ] = None,
     clone: Annotated[Path, typer.Option(help="The clone of covey that has benchmarks/peers.")] = Path("."),
 ) -> None:
@@ -54,8 +55,12 @@ def versus(
     OUT/versus.jsonl, a line for every batch. Runs that are there already are not done again, so the same
     command continues after an interruption.
     """
-    who = (*names(methods, ()), *names(peers, tuple(PEERS)))
+    others = names(peers, tuple(PEERS))
+    who = (*names(methods, ()), *others)
     try:
+        for other in others:
+            if other not in PEERS:
+                raise ValueError(f"--peers must be of {list(PEERS)}, got {other!r}")
         sizes = [batch_size(text) for text in names(batch_sizes, tuple(map(str, BATCHES)))]
         which = members(names(problems, tuple(SUITE)))
         todo = runs(which, who, sizes, range(seed, seed + reps), evaluations)
@@ -63,6 +68,8 @@ def versus(
             instance(name, seed)
         for method in who:
             check(method, clone)
+        if not todo:
+            raise ValueError("nothing to run: give problems, batch sizes, and methods or peers")
     except ValueError as error:
         raise InputError(str(error)) from None
     results = Results(out, {"evaluations": evaluations}, KEY, name=NAME)
@@ -87,9 +94,15 @@ def ranks(
     from covey.bench.ranks_text import markdown as text
 
     _, records = read(find(folder, NAME))
-    if markdown is None:
-        typer.echo(text(records), nl=False)
-    else:
-        markdown.write_text(text(records), encoding="utf-8")
-    for path in profile(records, out or folder):
+    if not records:
+        raise InputError(f"{folder} has no results yet")
+    try:
+        if markdown is None:
+            typer.echo(text(records), nl=False)
+        else:
+            markdown.write_text(text(records), encoding="utf-8")
+        drawn = profile(records, out or folder)
+    except OSError as error:
+        raise InputError(f"cannot write: {error}") from None
+    for path in drawn:
         typer.echo(path, err=True)
