@@ -28,6 +28,7 @@ LAYERS = {
         "paths",
         "penalty",
         "odds",
+        "settle",
     ],
     "maximise": ["surface", "maximise"],
     "strategy": ["strategy", "sources", "batch"],
