@@ -84,8 +84,9 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
     s = strategy.thetas_per_point(size + len(task.pending), len(task.observed))
     request = Request(task.data, embed(task.pending), s, size if strategy.p > 0 else 1)
     source = SOURCES[strategy.thetas](request, start, rng)
-    odds = success(task.data, embed(task.failed), rng)
-    x, y = _seen(task, odds)
+    failed = embed(task.failed)
+    odds = success(task.data, failed, rng)
+    x, y = _seen(task.data, failed, odds)
     pending, choices = task.pending, list[Choice]()
     stack: GPStack | None = None
     while len(choices) < size and not (search := _search(task, pending)).exhausted:
@@ -103,13 +104,12 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
     return Batch(choices, source.base.ensemble, source.base.diagnostics)
 
 
-def _seen(task: Task, odds: Odds | None) -> tuple[Array, Array]:
+def _seen(data: Data, failed: Array, odds: Odds | None) -> tuple[Array, Array]:
     """Features and values that a surrogate is fitted to: failures too where they were to be expected."""
-    x, y = task.data.x, task.data.y
     if odds is None:
-        return x, y
-    failed = task.features.embed(task.failed)[odds.foretold]
-    return np.concatenate([x, failed]), np.append(y, np.full(len(failed), y.max()))
+        return data.x, data.y
+    bad = failed[odds.foretold]
+    return np.concatenate([data.x, bad]), np.append(data.y, np.full(len(bad), data.y.max()))
 
 
 def _search(task: Task, pending: Array) -> Search:

@@ -97,6 +97,13 @@ def climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
     return np.asarray(result.x), int(result.nfev)
 
 
+def highest_mode(data: Data, candidates: Array, climbs: int, steps: int) -> Array:
+    """The highest of the modes (parameters,) reached from the best few of the candidates (k, parameters)."""
+    best = np.argsort(-log_posterior(data, candidates))[:climbs]
+    modes = np.stack([climb(data, candidates[k], steps)[0] for k in best])
+    return np.asarray(modes[np.argmax(log_posterior(data, modes))])
+
+
 def _distinct(data: Data, modes: Array) -> Array:
     """The modes that differ and matter, the highest first."""
     height = log_posterior(data, modes)

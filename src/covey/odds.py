@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from covey.arrays import Array
-from covey.density import Data, draw_prior, log_posterior
+from covey.density import Data, draw_prior
 from covey.distributions import LogNormal
 from covey.gp import GPStack, fit
-from covey.laplace import climb
+from covey.laplace import highest_mode
 
 _NOISE = LogNormal(math.log(0.1), 1.5)
 """Of labels: some failures have no reason in the parameters, and a label without noise explains any."""
@@ -94,9 +94,6 @@ def success(data: Data, failed: Array, rng: np.random.Generator) -> Odds | None:
     average, spread = float(label.mean()), float(label.std())
     points, prior = np.concatenate([data.x, failed]), replace(data.prior, noise=_NOISE)
     labelled = Data(points, (label - average) / spread, data.owner, None, prior)
-    starts = draw_prior(labelled, rng, _DRAWS)
-    best = np.argsort(-log_posterior(labelled, starts))[:_CLIMBS]
-    modes = np.stack([climb(labelled, starts[k], _STEPS)[0] for k in best])
-    highest = modes[[int(np.argmax(log_posterior(labelled, modes)))]]
-    labels = fit(points, labelled.y, labelled.thetas(highest))
+    mode = highest_mode(labelled, draw_prior(labelled, rng, _DRAWS), _CLIMBS, _STEPS)
+    labels = fit(points, labelled.y, labelled.thetas(mode[None]))
     return Odds(labels, (0.5 - average) / spread, len(failed))

@@ -15,7 +15,7 @@ import numpy as np
 
 from covey.arrays import Array
 from covey.density import Data, draw_prior, log_posterior
-from covey.laplace import climb
+from covey.laplace import highest_mode
 
 _PART = 80
 """Observations that are enough to tell scales apart; more of them take a random part."""
@@ -59,7 +59,7 @@ def likeliest(data: Sequence[Data], log_slopes: Sequence[Array], rng: np.random.
     heights, start = [], draw_prior(data[0], rng, _DRAWS)
     for on_scale, log_slope in zip(data, log_slopes, strict=True):
         some = on_scale.part(part)
-        mode, _ = climb(some, start[np.argmax(log_posterior(some, start))], _STEPS)
+        mode = highest_mode(some, start, 1, _STEPS)
         heights.append(float(log_posterior(some, mode[None])[0]) + float(log_slope[part].sum()))
         # What suits one scale is a good place to begin on the next.
         start = np.concatenate([start, mode[None]])
