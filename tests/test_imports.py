@@ -13,7 +13,7 @@ PACKAGE = Path(covey.__file__).parent
 
 # Bottom-up. A module may import those of lower layers, and those before it in its own.
 LAYERS = {
-    "words": ["arrays", "errors"],
+    "words": ["arrays", "errors", "normal"],
     "acquisition": ["distributions", "acquisition"],
     "space": ["space", "features", "design", "search"],
     "machine": ["parallel", "compiled", "lapack", "kernels"],
@@ -27,6 +27,7 @@ LAYERS = {
         "posterior",
         "paths",
         "penalty",
+        "edges",
         "odds",
         "settle",
     ],

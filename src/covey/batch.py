@@ -15,6 +15,7 @@ import numpy as np
 from covey.acquisition import Acquisition
 from covey.arrays import Array
 from covey.density import Data
+from covey.edges import inside
 from covey.features import Features
 from covey.gp import GPStack, Thetas, fit
 from covey.maximise import maximise
@@ -96,7 +97,8 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
         surrogate = SURROGATES[strategy.surrogate](stack, embed(pending), rng)
         view = VIEWS[acquisition.draws_paths](surrogate, rng)
         repulsion = REPULSIONS[strategy.repel](stack, embed(pending), search, rng)
-        factors = tuple(factor for factor in (odds, repulsion) if factor is not None)
+        discount = EDGES[strategy.edges](stack.thetas, task.features)
+        factors = tuple(factor for factor in (odds, repulsion, discount) if factor is not None)
         row = maximise(Surface(view, acquisition, jitter, task.features, factors), search, rng)
         source.record(embed(row[None])[0], stack)
         pending = np.concatenate([pending, row[None]])
@@ -148,6 +150,10 @@ def _penalise(stack: GPStack, pending: Array, search: Search, rng: np.random.Gen
     return local_penalty(stack, pending, scan)
 
 
+def _no_discount(_thetas: Thetas, _features: Features) -> Factor | None:
+    return None
+
+
 def _posterior(stack: GPStack, _rng: np.random.Generator) -> Posterior:
     return stack
 
@@ -165,6 +171,10 @@ SURROGATES: dict[str, Callable[[GPStack, Array, np.random.Generator], GPStack]] 
 REPULSIONS: dict[str, Callable[[GPStack, Array, Search, np.random.Generator], Factor | None]] = {
     "none": _no_repulsion,
     "penalise": _penalise,
+}
+EDGES: dict[str, Callable[[Thetas, Features], Factor | None]] = {
+    "equal": _no_discount,
+    "discounted": inside,
 }
 VIEWS: dict[bool, Callable[[GPStack, np.random.Generator], Posterior]] = {
     False: _posterior,

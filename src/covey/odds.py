@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from covey.arrays import Array
 from covey.density import Data, draw_prior
 from covey.distributions import LogNormal
 from covey.gp import GPStack, fit
 from covey.laplace import highest_mode
+from covey.normal import log_below, log_below_slope
 
 _NOISE = LogNormal(math.log(0.1), 1.5)
 """Of labels: some failures have no reason in the parameters, and a label without noise explains any."""
@@ -52,15 +52,14 @@ class Odds:
     def log_factor(self, points: Array) -> Array:
         """Logarithm of the probability (1, m) at features (m, D)."""
         mean, std = self.labels.predict(points)
-        return np.asarray(log_ndtr((mean - self.half) / self._width(std)))
+        return log_below((mean - self.half) / self._width(std))
 
     def log_factor_gradient(self, points: Array) -> tuple[Array, Array]:
         """The same and its gradient (1, m, D): phi(u) / Phi(u) times that of u."""
         at = self.labels.predict_gradient(points)
         width = self._width(at.std)
         u = (at.mean - self.half) / width
-        log = np.asarray(log_ndtr(u))
-        hazard = np.exp(-0.5 * u**2 - 0.5 * math.log(2 * math.pi) - log)
+        log, hazard = log_below_slope(u)
         along_std = (hazard * u * at.std / width**2)[..., None] * at.std_gradient
         return log, (hazard / width)[..., None] * at.mean_gradient - along_std
 
@@ -74,7 +73,7 @@ class Odds:
         precision = (np.linalg.inv(factor) ** 2).sum(axis=0)
         label = self.labels.thetas.mean + factor @ self.labels.white[0]
         u = (label - self.labels.alpha[0] / precision - self.half) * np.sqrt(precision)
-        return np.asarray(log_ndtr(u[-self.failed :]) < math.log(_DOUBT))
+        return log_below(u[-self.failed :]) < math.log(_DOUBT)
 
     def _width(self, std: Array) -> Array:
         return np.sqrt(std**2 + self.labels.diagonal[:, None])

@@ -15,10 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from covey.arrays import Array
 from covey.gp import GPStack
+from covey.normal import log_below, log_below_slope
 
 _FLAT = 1e-7
 _FLAT_SLOPE = 10.0
@@ -51,13 +51,12 @@ class LocalPenalty:
 
     def log_factor(self, points: Array) -> Array:
         """sum_j log phi(x; x_j) (S, m): erfc(-z) / 2 is the normal distribution function at sqrt(2) z."""
-        return np.asarray(log_ndtr(self._z(points)[0]).sum(axis=2))
+        return np.asarray(log_below(self._z(points)[0]).sum(axis=2))
 
     def log_factor_gradient(self, points: Array) -> tuple[Array, Array]:
         """The same, and its gradient (S, m, D)."""
         z, difference, distance = self._z(points)
-        log = log_ndtr(z)
-        hazard = np.exp(-0.5 * z**2 - 0.5 * np.log(2 * np.pi) - log)
+        log, hazard = log_below_slope(z)
         direction = difference / np.maximum(distance, 1e-12)[..., None]
         gradient = np.einsum("smk,mkd->smd", hazard * self.slope / self.std, direction)
         return log.sum(axis=2), gradient

@@ -32,6 +32,8 @@ class Strategy:
             many random places and takes the highest: often another, local maximum.
         outputs: how the model sees values: "standard", or on a scale "learned" from the data, from linear to
             logarithmic (``covey.outputs``).
+        edges: whether a point on a face of the space counts as much as one inside, "equal", or is
+            "discounted" (``covey.edges``).
     """
 
     name: str
@@ -44,6 +46,7 @@ class Strategy:
     acquisition: str | None = None
     starts: int | None = None
     outputs: Literal["standard", "learned"] = "standard"
+    edges: Literal["equal", "discounted"] = "equal"
 
     def __post_init__(self) -> None:
         if not (_is_count(self.s) or self.s == "auto"):
@@ -84,12 +87,13 @@ _ACCEPTED = {
     "repel": ("none", "penalise"),
     "jitter": ("fixed", "drawn"),
     "outputs": ("standard", "learned"),
+    "edges": ("equal", "discounted"),
 }
 
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("auto", surrogate="noiseless", outputs="learned"),
+        Strategy("auto", surrogate="noiseless", outputs="learned", edges="discounted"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),
