@@ -77,6 +77,13 @@ HELD_OUT: dict[str, Mapping[str, Maker]] = {
     "dim30": _each(
         _moved, "ackley30", "griewank30", "levy30", "rastrigin30", "rosenbrock30", "styblinski-tang30"
     ),
+    # 5%, 20%, 50% and 100% of the standard deviation of the values
+    "noise-others": {
+        "levy5-noise-5": lambda seed: noisy(_moved("levy5", seed), 1.6, seed),
+        "hartmann6-noise-20": lambda seed: noisy(_moved("hartmann6", seed), 0.08, seed),
+        "griewank4-noise-50": lambda seed: noisy(_moved("griewank4", seed), 27.0, seed),
+        "rastrigin3-noise-100": lambda seed: noisy(_moved("rastrigin3", seed), 17.0, seed),
+    },
     "tuning-others": _each(_fixed, "forest-diabetes", "elastic-diabetes", "linear-breast-cancer"),
 }
 """Problems that nothing was developed on, by the name of their group."""
