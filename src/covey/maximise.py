@@ -11,7 +11,7 @@ from covey.space import Dimension
 from covey.surface import Surface
 
 _CLIMBS = 20
-_EXCHANGES = 20
+_SWEEPS = 5
 _MOST_LEVELS = 32
 _LOWEST = -1e100
 
@@ -73,36 +73,37 @@ def _climb(surface: Surface, rows: Array, columns: NDArray[np.intp]) -> Array:
 
 
 def _exchange(surface: Surface, search: Search, rows: Array, rng: np.random.Generator) -> Array:
-    """Move each row (k, d) to its best neighbour, one level exchanged, until none is better."""
+    """Move each row (k, d) to the best level of one discrete column after the other, until none is better."""
     rows, heights = rows.copy(), surface.value(rows)
-    finite = len(search.features.continuous) == 0
-    for _ in range(_EXCHANGES):
-        neighbours = [_neighbours(search, row, rng) for row in rows]
-        values = surface.value(np.concatenate(neighbours))
-        moved = False
-        for k, part in enumerate(neighbours):
-            value, values = values[: len(part)], values[len(part) :]
-            if finite:
-                tried = np.array([row.tobytes() in search.keys for row in part])
-                value = np.where(tried, -np.inf, value)
-            best = int(np.argmax(value))
-            if value[best] > heights[k]:
-                rows[k], heights[k], moved = part[best], value[best], True
-        if not moved:
+    for _ in range(_SWEEPS):
+        before = rows.copy()
+        for column in rng.permutation(search.discrete):
+            neighbours = [_neighbours(search, row, column, rng) for row in rows]
+            values = _open_values(surface, search, np.concatenate(neighbours))
+            for k, part in enumerate(neighbours):
+                value, values = values[: len(part)], values[len(part) :]
+                best = int(np.argmax(value))
+                if value[best] > heights[k]:
+                    rows[k], heights[k] = part[best], value[best]
+        if np.array_equal(rows, before):
             break
     return rows
 
 
-def _neighbours(search: Search, row: Array, rng: np.random.Generator) -> Array:
-    """Rows that differ from one in the level of one discrete column; itself if there is none."""
-    found = [row]
-    dimensions = list(search.space.dimensions.values())
-    for column in search.discrete:
-        for position in _other_positions(dimensions[column], row[column], rng):
-            other = row.copy()
-            other[column] = position
-            found.append(other)
-    return np.stack(found)
+def _open_values(surface: Surface, search: Search, rows: Array) -> Array:
+    """Values (k,) of rows (k, d); -inf of those that have been tried and have no continuum to move in."""
+    values = surface.value(rows)
+    if len(search.features.continuous) == 0:
+        values[[row.tobytes() in search.keys for row in rows]] = -np.inf
+    return values
+
+
+def _neighbours(search: Search, row: Array, column: int, rng: np.random.Generator) -> Array:
+    """A row (d,) and those that differ from it in the level of one discrete column."""
+    others = _other_positions(list(search.space.dimensions.values())[column], row[column], rng)
+    found = np.repeat(row[None], 1 + len(others), axis=0)
+    found[1:, column] = others
+    return found
 
 
 def _other_positions(dimension: Dimension, here: float, rng: np.random.Generator) -> Array:
