@@ -93,7 +93,7 @@ _ACCEPTED = {
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("auto", surrogate="noiseless", outputs="learned", edges="discounted"),
+        Strategy("auto", surrogate="fantasised", outputs="learned", edges="discounted"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),
