@@ -1,6 +1,5 @@
 """Work over the cores: slices that cover, errors that surface, limits that are lifted."""
 
-import logging
 import os
 import signal
 import threading
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from covey import parallel
-from covey.parallel import announce_compilation, cores, in_slices, single_threaded_blas
+from covey.parallel import cores, in_slices, single_threaded_blas
 
 
 def slices_of(count, smallest, available):
@@ -140,28 +139,6 @@ def test_without_affinity_the_machines_cores_count(monkeypatch):
     assert cores() == 5
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert cores() == 1
-
-
-def test_a_long_first_use_is_announced_once(monkeypatch, caplog):
-    monkeypatch.setattr(parallel, "_compiled", False)
-    monkeypatch.setattr(parallel, "_PATIENCE", 0.0)
-    said = threading.Event()
-
-    class Listener(logging.Handler):
-        def emit(self, record):
-            said.set()
-
-    listener = Listener()
-    logging.getLogger("covey").addHandler(listener)
-    try:
-        with announce_compilation():
-            assert said.wait(10)
-        said.clear()
-        with announce_compilation():
-            assert not said.wait(0.1)
-    finally:
-        logging.getLogger("covey").removeHandler(listener)
-    assert "compiling" in caplog.text
 
 
 def test_another_thread_waits_for_its_turn_and_limits_are_lifted_in_the_end():

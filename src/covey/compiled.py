@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
+from numba.core.event import Event, Listener, register
 from numba.extending import intrinsic
 
 _LOG2E = 1.4426950408889634
@@ -14,6 +16,29 @@ _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 _SHIFT = 6755399441055744.0
 """1.5 * 2^52: adding it to a small double leaves the nearest integer in the low bits of the sum."""
+
+
+class Announcement(Listener):
+    """Says once in a process that kernels are being compiled: the first seconds on a new machine.
+
+    Kernels that are loaded from the disk raise no such event, and those of others are none of our business.
+    """
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Event) -> None:
+        """A function is about to be compiled."""
+        ours = event.data["dispatcher"].py_func.__module__.startswith("covey.")
+        if ours and not self.said:
+            self.said = True
+            logging.getLogger("covey").warning("compiling covey's kernels: once, for a few seconds")
+
+    def on_end(self, event: Event) -> None:
+        """It was compiled: nothing to say."""
+
+
+register("numba:compile", Announcement())
 
 
 def compiled(function: Callable[..., Any], *relaxed: str) -> Any:

@@ -27,7 +27,7 @@ from covey.design import initial_rows
 from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
 from covey.features import Features
 from covey.outputs import OUTPUTS, Outputs
-from covey.parallel import announce_compilation, single_threaded_blas
+from covey.parallel import single_threaded_blas
 from covey.posterior import Diagnostics, Ensemble
 from covey.priors import Prior, resolve_prior
 from covey.scale import Scale, likeliest
@@ -159,10 +159,8 @@ class Optimizer:
             chosen = [(row, Origin("initial")) for row in rows]
             batch = None
             if len(rows) < n and self._measured:
-                with announce_compilation():
-                    task, scale = self._task(rows, rng)
-                    start = self._walkers(scale)
-                    batch = choose_batch(task, int(n) - len(rows), start, rng)
+                task, scale = self._task(rows, rng)
+                batch = choose_batch(task, int(n) - len(rows), self._walkers(scale), rng)
                 chosen += [(choice.row, self._origin(choice)) for choice in batch.choices]
             first = len(self._trials)
             trials = [self._trial(first + k, row, origin) for k, (row, origin) in enumerate(chosen)]

@@ -6,7 +6,6 @@ is held to one thread: the slices are the parallelism. Results do not depend on 
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -85,25 +84,3 @@ def single_threaded_blas() -> Iterator[None]:
     """
     with _turn, _controller().limit(limits=1, user_api="blas"):
         yield
-
-
-_PATIENCE = 3.0
-"""Seconds; loading compiled kernels from the disk takes less."""
-
-_compiled = False
-
-
-@contextmanager
-def announce_compilation() -> Iterator[None]:
-    """Say so when the first use of the kernels takes long: they are compiled once per machine."""
-    global _compiled
-    message = "compiling covey's kernels; this happens once and takes a few seconds"
-    timer = threading.Timer(_PATIENCE, logging.getLogger("covey").warning, [message])
-    timer.daemon = True
-    if not _compiled:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        _compiled = True
