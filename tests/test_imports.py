@@ -48,6 +48,8 @@ LAYERS = {
         "bench.extras",
         "bench.models",
         "bench.tasks",
+        "bench.others",
+        "bench.everyday",
         "bench.rows",
         "bench.split",
         "bench.higgs",

@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from covey.bench.everyday import TASKS
 from covey.bench.functions import problem
 from covey.bench.interface import Problem
 from covey.bench.mixed import Mixed
 from covey.bench.plateaus import cornered, stepped, terraced
 from covey.bench.suite import KINDS, SUITE, instance
-from covey.bench.tasks import TASKS, Task
+from covey.bench.tasks import Task
 from covey.bench.variants import Noisy, shifted
 from covey.design import random
 from covey.space import Categorical, Float, Int

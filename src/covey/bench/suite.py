@@ -11,11 +11,13 @@ from functools import partial
 from typing import TypeAlias
 
 from covey.bench.bbob import BBOB
+from covey.bench.everyday import task
 from covey.bench.functions import problem
 from covey.bench.interface import Benchmark, Problem
 from covey.bench.mixed import mixed
+from covey.bench.others import OTHERS
 from covey.bench.plateaus import cornered, stepped, terraced
-from covey.bench.tasks import Task, task
+from covey.bench.tasks import Task
 from covey.bench.variants import noisy, raised, shifted
 
 Maker: TypeAlias = Callable[[int], Benchmark]
@@ -85,6 +87,7 @@ HELD_OUT: dict[str, Mapping[str, Maker]] = {
         "rastrigin3-noise-100": lambda seed: noisy(_moved("rastrigin3", seed), 17.0, seed),
     },
     "tuning-others": _each(_fixed, "forest-diabetes", "elastic-diabetes", "linear-breast-cancer"),
+    "tuning-more": _each(_fixed, *(other.name for other in OTHERS)),
 }
 """Problems that nothing was developed on, by the name of their group."""
 
