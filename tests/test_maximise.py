@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from covey import Categorical, Float, Int, Space
 from covey.design import ENUMERABLE, configurations, random
@@ -214,6 +216,51 @@ def test_a_categorical_of_many_choices_is_climbed():
     assert np.median(heights) > -((10 / 499) ** 2)
 
 
+class Valley(Bowl):
+    """A bowl that is a hundred times as steep across its valleys as along them, which lie askew."""
+
+    def __init__(self, top, seed):
+        super().__init__(top)
+        turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(len(top), len(top))))[0]
+        self.bend = turn @ np.diag(np.geomspace(1, 1e2, len(top))) @ turn.T
+
+    def value(self, rows):
+        return -np.einsum("ki,ij,kj->k", rows - self.top, self.bend, rows - self.top)
+
+    def value_and_gradient(self, rows):
+        return self.value(rows), -2 * (rows - self.top) @ self.bend
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whole_numbers_are_followed_along_a_valley_that_no_single_one_leads_along(seed):
+    space = Space({f"n{k}": Int(0, 1000) for k in range(4)})
+    top = np.random.default_rng([seed, 1]).uniform(0.2, 0.8, 4)
+    surface = Valley(top, seed)
+    found = maximise(surface, search(space), rng(seed))
+    rounded = np.round(top * 1000) / 1000
+    assert surface.value(found[None])[0] >= 2 * surface.value(rounded[None])[0]
+
+
+@given(st.integers(0, 1000))
+@settings(deadline=None, max_examples=30)
+def test_the_nearest_row_has_levels_and_keeps_numbers_and_choices(seed):
+    rows = random(MIXED, 6, rng(seed))
+    moved = rows.copy()
+    moved[:, 1] = np.clip(moved[:, 1] + rng(seed).uniform(-0.024, 0.024, 6), 0, 1)  # less than half a level
+    np.testing.assert_array_equal(search(MIXED).nearest(moved), rows)
+
+
+def test_around_the_best_whole_numbers_go_to_near_levels_too():
+    space = Space({"n": Int(0, 10_000), "m": Int(0, 10_000), "x": Float(0, 1)})
+    anchor = space.encode({"n": 5000, "m": 300, "x": 0.4})
+    where = replace(search(space), anchors=anchor[None])
+    rows = where.candidates(rng())[1]
+    away = np.abs(rows[:, :2] - anchor[:2])
+    assert ((away > 0) & (away < 0.01)).sum() > 20
+    assert (away > 0.03).sum() > 20
+    np.testing.assert_array_equal(where.nearest(rows), rows)
+
+
 # --- mixed ----------------------------------------------------------------------------------------------
 
 
@@ -236,7 +283,7 @@ class PerChoice(Bowl):
 
     def value_and_gradient(self, rows):
         gradient = -2 * (rows - self._tops(rows))
-        gradient[:, 1:3] = 0  # as a surface does for discrete columns
+        gradient[:, 2] = 0  # as a surface does for choices
         return self.value(rows), gradient
 
 

@@ -120,6 +120,20 @@ def test_a_region_that_fails_is_left_alone():
     assert late < 4 * 6  # of 24 each; a quarter of the square fails
 
 
+def length_scale(failed):
+    """That is believed of x after a parabola for x above 0.3, and failures below."""
+    opt = Optimizer(Space({"x": Float(0, 1)}), seed=0)
+    for x in np.linspace(0.3, 1, 15):
+        opt.add({"x": x}, x**2)
+    for x in failed:
+        opt.add({"x": x}, Failure("no"))
+    return opt.ask()[0].origin.length_scales["x"]
+
+
+def test_theta_knows_of_the_cliff_that_foretold_failures_are():
+    assert length_scale(np.linspace(0, 0.28, 8)) < 0.5 * length_scale([])
+
+
 @pytest.mark.parametrize("strategy", ["ats", "lp", "b-lcb", "p-ts"])
 def test_every_strategy_goes_on_with_failures(strategy):
     opt = Optimizer(SQUARE, covey.strategy(strategy), seed=0)

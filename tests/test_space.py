@@ -1,8 +1,10 @@
 """Space and dimensions: validation, and the codec to and from the unit cube."""
 
+import json
 import math
 import pickle
 import sys
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -100,6 +102,8 @@ def test_numpy_numbers_are_numbers():
     assert Int(np.int64(0), np.int8(4)).encode(np.int16(2)) == 0.5
     assert type(Int(np.int64(0), 4.0).decode(1.0)) is int
     assert type(Float(np.float32(0), 1).decode(0.5)) is float
+    for low, high in (np.array([0, 5]), np.array([0, 5], dtype=np.float32)):
+        assert json.loads(json.dumps(asdict(Float(low, high)))) == {"low": 0, "high": 5, "log": False}
 
 
 def test_a_float_has_no_levels():
@@ -312,7 +316,7 @@ def test_two_choices_need_one_feature():
     assert Features.of(Space({"k": Categorical(["a", "b"])})).widths == (1,)
 
 
-def test_a_gradient_comes_back_to_continuous_columns_alone():
+def test_a_gradient_comes_back_to_ordered_columns_alone():
     s = Space({"k": Categorical(list("abc")), "n": Int(0, 9), "x": Float(0, 1)})
     back = Features.of(s).pull_back(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))
-    np.testing.assert_array_equal(back, [[0.0, 0.0, 5.0]])
+    np.testing.assert_array_equal(back, [[0.0, 4.0, 5.0]])

@@ -83,16 +83,16 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
     """Choose ``size`` points; fewer if a finite space has fewer left."""
     strategy, acquisition, embed = task.strategy, task.acquisition, task.features.embed
     s = strategy.thetas_per_point(size + len(task.pending), len(task.observed))
-    request = Request(task.data, embed(task.pending), s, size if strategy.p > 0 else 1)
-    source = SOURCES[strategy.thetas](request, start, rng)
     failed = embed(task.failed)
     odds = success(task.data, failed, rng)
-    x, y = _seen(task.data, failed, odds)
+    data = _seen(task.data, failed, odds)
+    request = Request(data, embed(task.pending), s, size if strategy.p > 0 else 1)
+    source = SOURCES[strategy.thetas](request, start, rng)
     pending, choices = task.pending, list[Choice]()
     stack: GPStack | None = None
     while len(choices) < size and not (search := _search(task, pending)).exhausted:
         if stack is None or rng.random() < strategy.p:
-            stack = fit(x, y, source.draw())
+            stack = fit(data.x, data.y, source.draw())
         jitter = JITTERS[strategy.jitter](acquisition, rng)
         surrogate = SURROGATES[strategy.surrogate](stack, embed(pending), rng)
         view = VIEWS[acquisition.draws_paths](surrogate, rng)
@@ -106,12 +106,16 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
     return Batch(choices, source.base.ensemble, source.base.diagnostics)
 
 
-def _seen(data: Data, failed: Array, odds: Odds | None) -> tuple[Array, Array]:
-    """Features and values that a surrogate is fitted to: failures too where they were to be expected."""
+def _seen(data: Data, failed: Array, odds: Odds | None) -> Data:
+    """What the surrogate is fitted to, and theta with it: failures too where they were to be expected.
+
+    Theta of the values alone, smooth as they may be, would ring at the cliff that failures are.
+    """
     if odds is None:
-        return data.x, data.y
+        return data
     bad = failed[odds.foretold]
-    return np.concatenate([data.x, bad]), np.append(data.y, np.full(len(bad), data.y.max()))
+    worst = np.full(len(bad), data.y.max())
+    return replace(data, x=np.concatenate([data.x, bad]), y=np.append(data.y, worst))
 
 
 def _search(task: Task, pending: Array) -> Search:

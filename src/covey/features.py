@@ -26,6 +26,7 @@ class Features:
         positions: of each dimension's levels, for those that are one-hot; else None.
         continuous: the columns of the cube that are continua.
         sources: the feature of each continuous column.
+        ordered: the columns whose neighbouring positions are alike, continua and levels.
     """
 
     owner: NDArray[np.intp]
@@ -33,6 +34,7 @@ class Features:
     positions: tuple[Array | None, ...]
     continuous: NDArray[np.intp]
     sources: NDArray[np.intp]
+    ordered: NDArray[np.intp]
 
     @staticmethod
     def of(space: Space) -> Features:
@@ -44,7 +46,8 @@ class Features:
             for dim, width in zip(dims, widths, strict=True)
         )
         continuous = np.array([k for k, d in enumerate(dims) if d.levels is None], dtype=np.intp)
-        return Features(owner, widths, positions, continuous, np.searchsorted(owner, continuous))
+        ordered = np.array([k for k, d in enumerate(dims) if d.ordered], dtype=np.intp)
+        return Features(owner, widths, positions, continuous, np.searchsorted(owner, continuous), ordered)
 
     def embed(self, rows: Array) -> Array:
         """Features (m, D) of rows (m, d)."""
@@ -60,7 +63,7 @@ class Features:
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
     def pull_back(self, gradient: Array) -> Array:
-        """Gradient in the rows (m, d) of a gradient in the features (m, D); 0 in discrete columns."""
+        """Gradient in the rows (m, d) of a gradient in the features (m, D); 0 in columns of choices."""
         rows = np.zeros((len(gradient), len(self.widths)))
-        rows[:, self.continuous] = gradient[:, self.sources]
+        rows[:, self.ordered] = gradient[:, np.searchsorted(self.owner, self.ordered)]
         return rows

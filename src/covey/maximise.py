@@ -1,4 +1,4 @@
-"""Where is a surface highest? A scan, then climbing: L-BFGS-B in continua, exchanges in levels."""
+"""Where is a surface highest? A scan, then climbing: L-BFGS-B in what is ordered, exchanges in levels."""
 
 from __future__ import annotations
 
@@ -39,17 +39,28 @@ def _ascend(surface: Surface, search: Search, rows: Array, rng: np.random.Genera
         return rows
     if len(discrete) == 0:
         return _climb(surface, rows, continuous)
-    if len(continuous) == 0:
-        return _exchange(surface, search, rows, rng)
-    for _ in range(2):
+    rows = _stride(surface, search, _exchange(surface, search, rows, rng))
+    for _ in range(2 if len(continuous) else 1):
         rows = _climb(surface, _exchange(surface, search, rows, rng), continuous)
     return rows
 
 
+def _stride(surface: Surface, search: Search, rows: Array) -> Array:
+    """Climb in all ordered columns of rows (k, d) as if none had levels, then go to the nearest level.
+
+    Exchanges move one column at a time, which is no way along a valley; rows that end lower stay.
+    """
+    moved = search.nearest(_climb(surface, rows, search.features.ordered))
+    higher = _open_values(surface, search, moved) > surface.value(rows)
+    return np.where(higher[:, None], moved, rows)
+
+
 def _climb(surface: Surface, rows: Array, columns: NDArray[np.intp]) -> Array:
-    """L-BFGS-B in the continuous columns of all rows (k, d) at once, as one separable problem."""
+    """L-BFGS-B in some columns of all rows (k, d) at once, as one separable problem."""
     from scipy.optimize import minimize  # slow to import
 
+    if len(columns) == 0:
+        return rows
     shape = (len(rows), len(columns))
 
     def downhill(flat: Array) -> tuple[float, Array]:

@@ -108,13 +108,23 @@ class Search:
         return everywhere, self._around_anchors(rng)
 
     def _around_anchors(self, rng: np.random.Generator) -> Array:
-        """Anchors with some columns changed: by steps of many sizes, or to another level."""
+        """Anchors with some columns changed: by steps of many sizes, or to any level where there is none."""
         count, d = (self.effort.around if len(self.anchors) else 0), len(self.space)
         rows = self.anchors[rng.integers(max(len(self.anchors), 1), size=count)]
         change = rng.random((count, d)) < max(0.3, min(1.0, 3 / d))
         change[np.arange(count), rng.integers(d, size=count)] = True
         step = rng.normal(size=(count, d)) * 10.0 ** rng.uniform(-3.5, -0.5, (count, 1))
-        moved = np.clip(rows + step, 0.0, 1.0)
-        other = self.space.spread(rng.random((count, d)))
-        moved[:, self.discrete] = other[:, self.discrete]
-        return np.where(change, moved, rows)
+        moved = self.nearest(np.clip(rows + step, 0.0, 1.0))
+        anywhere = self.space.spread(rng.random((count, d)))
+        jump = moved == rows
+        jump[:, self.features.continuous] = False
+        jump[:, np.setdiff1d(self.discrete, self.features.ordered)] = True
+        return np.where(change, np.where(jump, anywhere, moved), rows)
+
+    def nearest(self, rows: Array) -> Array:
+        """Rows (m, d), each ordered column that has levels moved to the nearest of them."""
+        rows, dimensions = rows.copy(), list(self.space.dimensions.values())
+        for column in np.intersect1d(self.discrete, self.features.ordered):
+            levels = [dimensions[column].level(position) for position in rows[:, column].tolist()]
+            rows[:, column] = dimensions[column].position(np.array(levels, dtype=float))
+        return rows

@@ -89,6 +89,10 @@ class Float:
 
     def __post_init__(self) -> None:
         _check_bounds("Float", self.low, self.high, self.log)
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if isinstance(value, np.generic):  # which a study could not write down
+                object.__setattr__(self, name, value.item())
         if not self.low < self.high:
             raise ValueError(f"Float: low must be below high, got ({self.low!r}, {self.high!r})")
 
