@@ -40,9 +40,7 @@ def _ascend(surface: Surface, search: Search, rows: Array, rng: np.random.Genera
     if len(discrete) == 0:
         return _climb(surface, rows, continuous)
     rows = _stride(surface, search, _exchange(surface, search, rows, rng))
-    for _ in range(2 if len(continuous) else 1):
-        rows = _climb(surface, _exchange(surface, search, rows, rng), continuous)
-    return rows
+    return _climb(surface, _exchange(surface, search, rows, rng), continuous)
 
 
 def _stride(surface: Surface, search: Search, rows: Array) -> Array:
