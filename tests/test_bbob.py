@@ -43,9 +43,17 @@ def test_functions_are_the_same_for_the_same_seed_and_others_for_another(name):
 
 def test_held_out_problems_are_not_of_the_suite():
     held_out = {name for group in HELD_OUT.values() for name in group}
-    assert len(held_out) == 48 + 6 + 4 + 3
+    assert len(held_out) == 48 + 6 + 4 + 3 + 10
     assert not held_out & set(SUITE)
-    assert list(GROUPS) == [*KINDS, "bbob5", "bbob20", "dim30", "noise-others", "tuning-others"]
+    assert list(GROUPS) == [
+        *KINDS,
+        "bbob5",
+        "bbob20",
+        "dim30",
+        "noise-others",
+        "tuning-others",
+        "tuning-more",
+    ]
 
 
 def test_a_group_stands_for_its_members():
