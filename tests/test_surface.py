@@ -67,12 +67,12 @@ def some_rows(space, count=15, seed=2):
 
 @every_acquisition
 @pytest.mark.parametrize("penalised", [False, True], ids=["free", "penalised"])
-def test_gradient_agrees_with_differences_in_continuous_columns_and_is_zero_in_others(acquisition, penalised):
+def test_gradient_agrees_with_differences_in_ordered_columns_and_is_zero_in_others(acquisition, penalised):
     surface, rows = some_surface(acquisition, MIXED, penalised), some_rows(MIXED)
     _, gradient = surface.value_and_gradient(rows)
     step = 1e-5
-    for column in range(5):
-        if column in (0, 3):
+    for column, dimension in enumerate(MIXED.dimensions.values()):
+        if dimension.ordered:
             move = step * np.eye(5)[column]
             slope = (surface.value(rows + move) - surface.value(rows - move)) / (2 * step)
             np.testing.assert_allclose(gradient[:, column], slope, rtol=1e-4, atol=1e-6)

@@ -77,7 +77,7 @@ class Surface:
         return _clean(_log_mean_exp(logs)[0])
 
     def value_and_gradient(self, rows: Array) -> tuple[Array, Array]:
-        """Values (m,) and gradients (m, d), zero in discrete columns."""
+        """Values (m,) and gradients (m, d), zero in columns of choices."""
         points = self.features.embed(rows)
         at = self.posterior.predict_gradient(points)
         arguments = (at.mean, at.std, self.posterior.best, self.jitter)
