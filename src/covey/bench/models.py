@@ -10,8 +10,8 @@ from covey.bench.extras import needed
 Params: TypeAlias = Mapping[str, Any]
 
 
-def _scaled(model: Any) -> Any:
-    return needed("sklearn.pipeline").make_pipeline(needed("sklearn.preprocessing").StandardScaler(), model)
+def _scaled(*steps: Any) -> Any:
+    return needed("sklearn.pipeline").make_pipeline(needed("sklearn.preprocessing").StandardScaler(), *steps)
 
 
 def boosting(p: Params) -> Any:
@@ -80,8 +80,7 @@ def components_svm(p: Params) -> Any:
     """A support vector machine of principal components."""
     components = needed("sklearn.decomposition").PCA(p["components"], whiten=p["whiten"], random_state=0)
     model = needed("sklearn.svm").SVC(C=p["C"], gamma=p["gamma"], class_weight=_weight(p["weight"]))
-    scaler = needed("sklearn.preprocessing").StandardScaler()
-    return needed("sklearn.pipeline").make_pipeline(scaler, components, model)
+    return _scaled(components, model)
 
 
 def logistic(p: Params) -> Any:
