@@ -245,6 +245,19 @@ def test_output_without_a_value_is_a_failure(out):
     assert isinstance(last_number(out), Failure)
 
 
+@pytest.mark.parametrize("out", ["loss 1,234.5", "1,234", "-12,345,678.25 m", "0.5 (1,000)", "cost=2,500\n"])
+def test_thousands_apart_are_refused_rather_than_misread(out):
+    assert "print no commas in it" in last_number(out).reason
+
+
+@pytest.mark.parametrize(
+    ("out", "value"),
+    [("1,234 0.5", 0.5), ("0.25,0.75", 0.75), ("1, 234", 234), ("1,2345", 2345), ("0.1,234", 234)],
+)
+def test_numbers_beside_commas_are_read_where_there_is_no_doubt(out, value):
+    assert last_number(out) == value
+
+
 def test_placeholders_are_filled_and_doubled_braces_are_braces():
     assert placeholders("--a={a}{{b}}{c}") == ["a", "c"]
     assert fill("--a={a}{{b}}{c}", {"a": "{c}", "c": "1"}) == "--a={c}{b}1"

@@ -21,6 +21,9 @@ _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+|nan\b|inf\b|infinity\b)(?:e[-+]?[0-9]+)?(?!\.?\w)", re.I
 )
+_GROUPED = re.compile(r"(?<![\w.,])[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?(?![\w,])")
+"""One number with its thousands apart, or several: nobody can tell."""
+
 _KEPT = 1500
 """Characters of stderr that become a failure's reason; a study keeps 2000."""
 
@@ -187,8 +190,14 @@ def last_number(out: str) -> float | Failure:
     """The last number of a text; nan and inf are numbers here, and failures."""
     lines = [line for line in out.splitlines() if line.strip()]
     for line in reversed(lines):
-        if found := _NUMBER.findall(line):
-            return as_result(float(found[-1]))
+        if not (found := list(_NUMBER.finditer(line))):
+            continue
+        for grouped in _GROUPED.finditer(line):
+            if grouped.start() <= found[-1].start() < grouped.end():
+                return Failure(
+                    f"{grouped.group()!r} on stdout is one number or several: print no commas in it"
+                )
+        return as_result(float(found[-1].group()))
     return Failure(
         f"no number on stdout, which ended with {lines[-1][:200]!r}" if lines else "nothing on stdout"
     )
