@@ -7,7 +7,7 @@ from scipy.stats import norm
 import covey
 from covey.edges import inside
 from covey.features import Features
-from covey.gp import Thetas
+from covey.thetas import Thetas
 
 CUBE = Features.of(covey.Space({name: covey.Float(-2.0, 3.0) for name in "abc"}))
 MIXED = Features.of(

@@ -9,8 +9,9 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 from covey import kernels
 from covey.acquisition import expected_improvement
-from covey.gp import GPStack, Thetas, fit
+from covey.gp import GPStack, fit
 from covey.parallel import single_threaded_blas
+from covey.thetas import Thetas
 
 
 def some_thetas(rng, count, features, noise=None):

@@ -20,6 +20,7 @@ LAYERS = {
     "model": [
         "outputs",
         "priors",
+        "thetas",
         "gp",
         "density",
         "laplace",

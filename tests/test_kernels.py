@@ -27,8 +27,8 @@ def stack_of_problems(seed, count=4, features=3, n=12):
     rng = np.random.default_rng(seed)
     x = rng.random((features, n))
     w = 1.0 / rng.uniform(0.2, 2.0, (count, features))
-    v, c, e = rng.uniform(0.3, 3.0, count), rng.normal(size=count), rng.uniform(1e-6, 0.1, count)
-    return x, rng.normal(size=n), w, v, c, e
+    v, e = rng.uniform(0.3, 3.0, count), rng.uniform(1e-6, 0.1, (count, n))
+    return x, rng.normal(size=(count, n)), w, v, e
 
 
 def dense_covariance(x, w, v):
@@ -58,7 +58,7 @@ def test_covariance_of_points_that_are_worlds_apart_is_nothing(distance):
 
 
 def test_covariances_of_a_stack_use_every_rows_own_length_scales():
-    x, _, w, v, _, _ = stack_of_problems(0)
+    x, _, w, v, _ = stack_of_problems(0)
     q = np.random.default_rng(1).random((5, 3))
     out = np.empty((4, 5, 12))
     kernels.covariances(x, q, w, v, out)
@@ -68,34 +68,38 @@ def test_covariances_of_a_stack_use_every_rows_own_length_scales():
 
 
 def test_factor_times_its_transpose_is_the_covariance_plus_noise():
-    x, _, w, v, _, e = stack_of_problems(2)
+    x, _, w, v, e = stack_of_problems(2)
     chol = np.empty((4, 12, 12))
     kernels.factorise(x, w, v, e, chol, np.empty(len(v)))
     for s in range(4):
-        expected = dense_covariance(x, w[s], v[s]) + (e[s] + kernels.JITTER * v[s]) * np.eye(12)
+        expected = dense_covariance(x, w[s], v[s]) + np.diag(e[s] + kernels.JITTER * v[s])
         np.testing.assert_allclose(lower(chol[s]) @ lower(chol[s]).T, expected, atol=1e-13)
 
 
 def test_log_likelihood_is_that_of_the_multivariate_normal():
-    x, y, w, v, c, e = stack_of_problems(3)
+    x, r, w, v, e = stack_of_problems(3)
     out = np.empty(4)
-    kernels.log_likelihood(x, y, w, v, c, e, out)
+    kernels.log_likelihood(x, r, w, v, e, out)
     for s in range(4):
-        cov = dense_covariance(x, w[s], v[s]) + (e[s] + kernels.JITTER * v[s]) * np.eye(12)
-        np.testing.assert_allclose(out[s], multivariate_normal(np.full(12, c[s]), cov).logpdf(y), rtol=1e-8)
+        cov = dense_covariance(x, w[s], v[s]) + np.diag(e[s] + kernels.JITTER * v[s])
+        np.testing.assert_allclose(out[s], multivariate_normal(np.zeros(12), cov).logpdf(r[s]), rtol=1e-8)
 
 
-def test_log_likelihood_gradient_returns_the_same_value():
-    x, y, w, v, c, e = stack_of_problems(4)
+def test_log_likelihood_gradient_returns_the_same_value_and_what_its_derivatives_are_made_of():
+    x, r, w, v, e = stack_of_problems(4)
     out = np.empty(4)
-    kernels.log_likelihood(x, y, w, v, c, e, out)
+    kernels.log_likelihood(x, r, w, v, e, out)
     for s in range(4):
-        value = kernels.log_likelihood_gradient(x, y, w[s], v[s], c[s], e[s], np.empty(6))
+        alpha, precision, slopes = np.empty(12), np.empty(12), np.empty(4)
+        value = kernels.log_likelihood_gradient(x, r[s], w[s], v[s], e[s], alpha, precision, slopes)
         np.testing.assert_allclose(value, out[s], rtol=1e-12)
+        inverse = np.linalg.inv(dense_covariance(x, w[s], v[s]) + np.diag(e[s] + kernels.JITTER * v[s]))
+        np.testing.assert_allclose(alpha, inverse @ r[s], rtol=1e-6)
+        np.testing.assert_allclose(precision, np.diag(inverse), rtol=1e-6)
 
 
 def test_solve_inverts_the_factor_and_its_transpose():
-    x, _, w, v, _, e = stack_of_problems(5)
+    x, _, w, v, e = stack_of_problems(5)
     chol = np.empty((4, 12, 12))
     kernels.factorise(x, w, v, e, chol, np.empty(len(v)))
     b = np.random.default_rng(6).normal(size=(4, 7, 12))
@@ -108,7 +112,7 @@ def test_solve_inverts_the_factor_and_its_transpose():
 
 
 def test_multiply_applies_the_factor_and_its_transpose():
-    x, _, w, v, _, e = stack_of_problems(5)
+    x, _, w, v, e = stack_of_problems(5)
     chol = np.empty((4, 12, 12))
     kernels.factorise(x, w, v, e, chol, np.empty(len(v)))
     b = np.random.default_rng(7).normal(size=(4, 12))
@@ -125,18 +129,21 @@ def test_jitter_grows_tenfold_until_a_factor_exists(shortfall, jitter):
     # One point repeated has a singular covariance; a negative noise makes it indefinite by as much.
     x, ones = np.full((1, 5), 0.3), np.ones(1)
     chol = np.empty((1, 5, 5))
-    kernels.factorise(x, ones[:, None], 2.0 * ones, -2.0 * shortfall * ones, chol, np.empty(len(ones)))
+    kernels.factorise(
+        x, ones[:, None], 2.0 * ones, np.full((1, 5), -2.0 * shortfall), chol, np.empty(len(ones))
+    )
     diagonal = np.diag(lower(chol[0]) @ lower(chol[0]).T)
     np.testing.assert_allclose(diagonal, 2.0 * (1.0 - shortfall + jitter), rtol=1e-12)
 
 
 def test_a_matrix_beyond_repair_has_no_likelihood_but_a_finite_factor():
-    x, ones = np.full((1, 3), 0.3), np.ones(1)
+    x, ones, noise = np.full((1, 3), 0.3), np.ones(1), np.full((1, 3), -1.5)
     out, chol = np.empty(1), np.empty((1, 3, 3))
-    kernels.log_likelihood(x, np.zeros(3), ones[:, None], ones, 0.0 * ones, -1.5 * ones, out)
-    kernels.factorise(x, ones[:, None], ones, -1.5 * ones, chol, np.empty(len(ones)))
+    kernels.log_likelihood(x, np.zeros((1, 3)), ones[:, None], ones, noise, out)
+    kernels.factorise(x, ones[:, None], ones, noise, chol, np.empty(len(ones)))
     assert out[0] == -np.inf
     np.testing.assert_allclose(chol[0], np.sqrt(0.5) * np.eye(3))
-    gradient = np.full(4, np.nan)
-    assert kernels.log_likelihood_gradient(x, np.zeros(3), np.ones(1), 1.0, 0.0, -1.5, gradient) == -np.inf
-    np.testing.assert_array_equal(gradient, 0.0)
+    parts = np.full(3, np.nan), np.full(3, np.nan), np.full(2, np.nan)
+    assert kernels.log_likelihood_gradient(x, np.zeros(3), np.ones(1), 1.0, noise[0], *parts) == -np.inf
+    for part in parts:
+        np.testing.assert_array_equal(part, 0.0)

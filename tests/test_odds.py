@@ -76,11 +76,11 @@ def test_what_is_foretold_is_what_the_other_labels_predict():
     found = odds(points, succeeded)
     stack = found.labels
     label = stack.thetas.mean + (np.tril(stack.chol[0].T) @ stack.white[0])
-    expected = []
+    noise, expected = stack.noise[0, 0] + stack.jitter, []
     for k in range(30 - found.failed, 30):
         rest = np.delete(np.arange(30), k)
         mean, std = fit(stack.x.T[rest], label[rest], stack.thetas).predict(stack.x.T[[k]])
-        expected.append(norm.cdf((mean - found.half) / np.sqrt(std**2 + stack.diagonal))[0, 0] < 0.25)
+        expected.append(norm.cdf((mean - found.half) / np.sqrt(std**2 + noise))[0, 0] < 0.25)
     np.testing.assert_array_equal(found.foretold, expected)
     assert 0 < sum(expected) < len(expected)
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from covey import kernels
-from covey.gp import Thetas, fit
+from covey.gp import fit
 from covey.paths import draw_paths
+from covey.thetas import Thetas
 
 DRAWS = 2500
 

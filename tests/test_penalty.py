@@ -6,10 +6,11 @@ from scipy.special import erfc
 
 from covey.acquisition import ACQUISITIONS
 from covey.features import Features
-from covey.gp import Thetas, fit
+from covey.gp import fit
 from covey.penalty import LocalPenalty, local_penalty
 from covey.space import Float, Space
 from covey.surface import Surface
+from covey.thetas import Thetas
 
 LINE = Features.of(Space({"x": Float(0.0, 1.0)}))
 GRID = np.linspace(0, 1, 401)[:, None]

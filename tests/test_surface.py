@@ -5,11 +5,12 @@ import pytest
 
 from covey.acquisition import ACQUISITIONS, Acquisition
 from covey.features import Features
-from covey.gp import Thetas, fit
+from covey.gp import fit
 from covey.paths import draw_paths
 from covey.penalty import local_penalty
 from covey.space import Categorical, Float, Int, Space
 from covey.surface import Surface
+from covey.thetas import Thetas
 
 MIXED = Space(
     {

@@ -17,10 +17,10 @@ from covey.density import (
     log_prior,
 )
 from covey.distributions import LogNormal, Normal, Uniform
-from covey.gp import Thetas
 from covey.parallel import single_threaded_blas
 from covey.posterior import WALKERS, _resample, sample, walkers_for
 from covey.priors import Prior, resolve_prior
+from covey.thetas import Thetas
 
 
 def some_data(n=10, dimensions=2, noise=0.01, prior="default", owner=None, seed=0):

@@ -17,7 +17,7 @@ from covey.arrays import Array
 from covey.density import Data
 from covey.edges import inside
 from covey.features import Features
-from covey.gp import GPStack, Thetas, fit
+from covey.gp import GPStack, fit
 from covey.maximise import maximise
 from covey.odds import Odds, success
 from covey.paths import draw_paths
@@ -28,6 +28,7 @@ from covey.sources import SOURCES, Request
 from covey.space import Space
 from covey.strategy import Strategy
 from covey.surface import Factor, Posterior, Surface
+from covey.thetas import Thetas
 
 _ANCHORS = 5
 

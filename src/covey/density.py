@@ -1,21 +1,21 @@
 """How probable is a theta given the data? The log posterior density, for many thetas at once.
 
-A theta is a position in an unconstrained space: log length-scales, log variance, mean and, where it is
-learned, log noise.
+A theta is a position in an unconstrained space: log length-scales, log variance, mean and, where they are
+learned, log noise and swell.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey import kernels
 from covey.arrays import Array
-from covey.gp import Thetas
 from covey.parallel import in_slices
 from covey.priors import Prior
+from covey.thetas import Thetas, bulge
 
 BOUND = 20.0
 """Positions stay within +-20: outside, covariances degenerate in float64."""
@@ -31,6 +31,7 @@ class Data:
         owner: the dimension of each feature (D,).
         noise: the noise variance in standardised units; None where it is learned.
         prior: on the parts of theta.
+        swell: how the amplitude's swell is shared by the features (D,); None where the amplitude is even.
     """
 
     x: Array
@@ -38,6 +39,7 @@ class Data:
     owner: NDArray[np.intp]
     noise: float | None
     prior: Prior
+    swell: Array | None = None
 
     @property
     def dimensions(self) -> int:
@@ -46,11 +48,11 @@ class Data:
     @property
     def parameters(self) -> int:
         """The length of theta."""
-        return self.dimensions + 2 + (self.noise is None)
+        return self.dimensions + 2 + (self.noise is None) + (self.swell is not None)
 
     def part(self, index: NDArray[np.intp]) -> Data:
         """The same, of some of the observations."""
-        return Data(self.x[index], self.y[index], self.owner, self.noise, self.prior)
+        return replace(self, x=self.x[index], y=self.y[index])
 
     def thetas(self, position: Array) -> Thetas:
         """The thetas at walker positions (S, parameters)."""
@@ -62,6 +64,7 @@ class Data:
             np.exp(position[:, d]),
             position[:, d + 1].copy(),
             noise,
+            None if self.swell is None else position[:, -1:] * self.swell,
         )
 
 
@@ -74,6 +77,8 @@ def log_prior(data: Data, position: Array) -> Array:
     total += prior.mean.log_density(position[:, d + 1])
     if data.noise is None:
         total += prior.noise.log_density(np.exp(position[:, d + 2])) + position[:, d + 2]
+    if data.swell is not None:
+        total += prior.swell.log_density(position[:, -1])
     return total
 
 
@@ -81,13 +86,15 @@ def log_likelihood(data: Data, thetas: Thetas) -> Array:
     """Log marginal likelihood (S,) of the outputs, in one compiled pass on all cores."""
     out = np.empty(len(thetas))
     x, weights = np.ascontiguousarray(data.x.T), 1.0 / thetas.length_scale
+    residual, noise = thetas.seen(data.x, data.y)
 
     def work(part: slice) -> None:
-        t = thetas[part]
-        kernels.log_likelihood(x, data.y, weights[part], t.variance, t.mean, t.noise, out[part])
+        kernels.log_likelihood(
+            x, residual[part], weights[part], thetas.variance[part], noise[part], out[part]
+        )
 
     in_slices(work, len(thetas), 1 + 4000 // max(1, len(data.y) ** 2))
-    return out
+    return np.asarray(out - thetas.log_amplitude(data.x).sum(axis=1))
 
 
 def log_posterior(data: Data, position: Array) -> Array:
@@ -110,25 +117,14 @@ def draw_prior(data: Data, rng: np.random.Generator, size: int) -> Array:
     columns.append(prior.mean.draw(rng, size))
     if data.noise is None:
         columns.append(np.log(prior.noise.draw(rng, size) + tiny))
+    if data.swell is not None:
+        columns.append(prior.swell.draw(rng, size))
     return np.asarray(np.clip(np.stack(columns, axis=1), 1 - BOUND, BOUND - 1))
 
 
 def log_posterior_gradient(data: Data, position: Array) -> tuple[float, Array]:
     """The log posterior density at one position (parameters,), and its gradient."""
-    theta = data.thetas(position[None])
-    raw = np.empty(data.x.shape[1] + 3)
-    value = kernels.log_likelihood_gradient(
-        np.ascontiguousarray(data.x.T),
-        data.y,
-        1.0 / theta.length_scale[0],
-        theta.variance[0],
-        theta.mean[0],
-        theta.noise[0],
-        raw,
-    )
-    gradient = np.zeros(data.parameters)
-    np.add.at(gradient, data.owner, raw[: len(data.owner)])
-    gradient[data.dimensions :] = raw[len(data.owner) :][: data.parameters - data.dimensions]
+    value, gradient = _log_likelihood_gradient(data, data.thetas(position[None]))
     step = 1e-5 * np.eye(data.parameters)
     around = log_prior(data, np.concatenate([position + step, position - step, position[None]]))
     up, down, here = np.split(around, [data.parameters, 2 * data.parameters])
@@ -138,3 +134,32 @@ def log_posterior_gradient(data: Data, position: Array) -> tuple[float, Array]:
     if not np.isfinite(total):
         return -np.inf, np.zeros(data.parameters)
     return total, gradient + np.where(np.isfinite(slope), slope, 0.0)
+
+
+def _log_likelihood_gradient(data: Data, theta: Thetas) -> tuple[float, Array]:
+    """The log-likelihood of a stack of one, and its gradient in the position (parameters,)."""
+    n, features = data.x.shape
+    raw, alpha, precision = np.empty(features + 1), np.empty(n), np.empty(n)
+    residual, noise = (part[0] for part in theta.seen(data.x, data.y))
+    value = kernels.log_likelihood_gradient(
+        np.ascontiguousarray(data.x.T),
+        residual,
+        1.0 / theta.length_scale[0],
+        theta.variance[0],
+        noise,
+        alpha,
+        precision,
+        raw,
+    )
+    log_amplitude = theta.log_amplitude(data.x)[0]
+    noisy = noise * (alpha**2 - precision)
+    gradient = np.zeros(data.parameters)
+    np.add.at(gradient, data.owner, raw[:features])
+    gradient[data.dimensions] = raw[features]
+    gradient[data.dimensions + 1] = np.sum(alpha * np.exp(-log_amplitude))
+    if data.noise is None:
+        gradient[data.dimensions + 2] = noisy.sum() / 2
+    if data.swell is not None:
+        # Residuals fall as the amplitude rises, their noise twice as fast, and the slope of both is its own.
+        gradient[-1] = (bulge(data.x) @ data.swell) @ (alpha * residual - noisy - 1.0)
+    return value - float(log_amplitude.sum()), gradient

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from covey.arrays import Array
 from covey.features import Features
-from covey.gp import Thetas
 from covey.normal import log_below, log_below_slope
+from covey.thetas import Thetas
 
 _REACH = 0.1
 """The width of a neighbourhood, in length-scales."""

@@ -2,6 +2,9 @@
 
 The stack has one leading axis S, one entry per theta, in every array. A posterior conditioned on more
 points is another posterior; nothing is ever written into one. See ``kernels`` for the notation.
+
+The objective is c + a(x) g(x) with g stationary (see ``thetas``). Factors and residuals are those of g, whose
+observations (y - c) / a have the noise e / a^2.
 """
 
 from __future__ import annotations
@@ -9,40 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from covey import kernels
 from covey.arrays import Array
 from covey.parallel import in_slices
+from covey.thetas import Thetas
 
 _LEAST_VARIANCE = 1e-16
 """The floor of a predicted variance, relative to the signal's: rounding must not make it negative."""
 
 _WORTH_A_THREAD = 20_000
 """Numbers of covariances below which a second thread costs more than it saves."""
-
-
-@dataclass(frozen=True)
-class Thetas:
-    """A stack of hyper-parameter vectors, in the units of standardised outputs.
-
-    Attributes:
-        length_scale: one for each feature (S, D).
-        variance: of the signal (S,).
-        mean: the constant mean (S,).
-        noise: noise variance (S,).
-    """
-
-    length_scale: Array
-    variance: Array
-    mean: Array
-    noise: Array
-
-    def __len__(self) -> int:
-        return len(self.variance)
-
-    def __getitem__(self, index: slice | NDArray[np.intp]) -> Thetas:
-        return Thetas(self.length_scale[index], self.variance[index], self.mean[index], self.noise[index])
 
 
 @dataclass(frozen=True)
@@ -68,9 +48,10 @@ class GPStack:
         x: features of the points conditioned on, feature-major (D, n).
         thetas: the stack's hyper-parameters.
         chol: Cholesky factors, transposed lower triangles (S, n, n).
-        white: whitened residuals L^-1 (y - c) (S, n).
+        white: whitened residuals L^-1 (y - c) / a (S, n).
         alpha: L^-T white (S, n).
-        diagonal: what was added to the covariance's diagonal: noise, and jitter where needed (S,).
+        noise: the variance of the observations of g (S, n).
+        jitter: what else it took to factorise the covariance, added to its diagonal (S,).
         best: lowest posterior mean at an observed point (S, 1).
     """
 
@@ -79,7 +60,8 @@ class GPStack:
     chol: Array
     white: Array
     alpha: Array
-    diagonal: Array
+    noise: Array
+    jitter: Array
     best: Array
 
     @property
@@ -98,7 +80,6 @@ class GPStack:
                 points,
                 weights[part],
                 t.variance[part],
-                t.mean[part],
                 self.chol[part],
                 self.alpha[part],
                 mean[part],
@@ -106,7 +87,8 @@ class GPStack:
             )
 
         in_slices(work, len(t), self._smallest_slice(len(points)))
-        return mean, np.sqrt(self._floored(variance))
+        amplitude = np.exp(t.log_amplitude(points))
+        return t.mean[:, None] + amplitude * mean, amplitude * np.sqrt(self._floored(variance))
 
     def predict_gradient(self, points: Array) -> Prediction:
         """As ``predict``, with gradients in the points."""
@@ -121,7 +103,6 @@ class GPStack:
                 points,
                 weights[part],
                 t.variance[part],
-                t.mean[part],
                 self.chol[part],
                 self.alpha[part],
                 mean[part],
@@ -132,7 +113,13 @@ class GPStack:
 
         in_slices(work, len(t), self._smallest_slice(len(points)))
         std = np.sqrt(self._floored(variance))
-        return Prediction(mean, std, slope, spread / (2 * std[..., None]))
+        amplitude, rise = np.exp(t.log_amplitude(points)), t.log_amplitude_gradient(points)
+        return Prediction(
+            t.mean[:, None] + amplitude * mean,
+            amplitude * std,
+            amplitude[..., None] * (slope + mean[..., None] * rise),
+            amplitude[..., None] * (spread / (2 * std[..., None]) + std[..., None] * rise),
+        )
 
     def condition(self, points: Array, values: Array | None = None) -> GPStack:
         """The posterior given k further points, by extending each Cholesky factor.
@@ -149,7 +136,7 @@ class GPStack:
             return replace(grown, alpha=_alpha(grown.chol, grown.white))
         n = self.x.shape[1]
         across = grown.chol[:, :n, n:].transpose(0, 2, 1)
-        residual = values - self.thetas.mean[:, None] - (across @ self.white[..., None])[..., 0]
+        residual = self.thetas.seen(points, values)[0] - (across @ self.white[..., None])[..., 0]
         return grown._with_white(
             np.asarray(np.linalg.solve(corner, residual[..., None])[..., 0], dtype=float)
         )
@@ -175,14 +162,15 @@ class GPStack:
         """
         if not self.thetas.noise.any():
             return self
-        chol, diagonal = _factorise(self.x, replace(self.thetas, noise=np.zeros(len(self.thetas))))
+        nothing = np.zeros_like(self.noise)
+        chol, jitter = _factorise(self.x, self.thetas, nothing)
         normal, noise = rng.normal(size=(2, *self.white.shape))
-        noise *= np.sqrt(np.maximum(self.diagonal - diagonal, 0.0))[:, None]
+        noise *= np.sqrt(np.maximum(self.noise + (self.jitter - jitter)[:, None], 0.0))
         noise += _times(chol, normal)
         kernels.solve(self.chol, noise[:, None, :], False)
         rest = _alpha(self.chol, self.white - noise)
         kernels.multiply(chol, rest, True)
-        return replace(self, chol=chol, diagonal=diagonal)._with_white(normal + rest)
+        return replace(self, chol=chol, noise=nothing, jitter=jitter)._with_white(normal + rest)
 
     def _extended(self, points: Array) -> tuple[GPStack, Array]:
         """Factors for k further points (k, D), their residuals zero; and the new corner (S, k, k)."""
@@ -194,7 +182,9 @@ class GPStack:
         kernels.covariances(np.ascontiguousarray(points.T), points, self._weights, t.variance, within)
         kernels.solve(self.chol, across, False)
         rest = within - across @ across.transpose(0, 2, 1)
-        corner = _cholesky(rest + self.diagonal[:, None, None] * np.eye(k), kernels.JITTER * t.variance)
+        noise = t.noise[:, None] * np.exp(-2 * t.log_amplitude(points))
+        added = (noise + self.jitter[:, None])[..., None] * np.eye(k)
+        corner = _cholesky(rest + added, kernels.JITTER * t.variance)
         chol = np.zeros((count, n + k, n + k))
         chol[:, :n, :n] = self.chol
         chol[:, :n, n:] = across.transpose(0, 2, 1)
@@ -202,15 +192,21 @@ class GPStack:
         white = np.zeros((count, n + k))
         white[:, :n] = self.white
         x = np.ascontiguousarray(np.concatenate([self.x, points.T], axis=1))
-        return replace(self, x=x, chol=chol, white=white), corner
+        noise = np.concatenate([self.noise, noise], axis=1)
+        return replace(self, x=x, chol=chol, white=white, noise=noise), corner
 
     def _with_white(self, last: Array) -> GPStack:
         """The same with other whitened residuals (S, k) of the last k points, and what follows from them."""
         white = self.white.copy()
         white[:, white.shape[1] - last.shape[1] :] = last
-        alpha = _alpha(self.chol, white)
-        y = self.thetas.mean[:, None] + _times(self.chol, white)
-        return replace(self, white=white, alpha=alpha, best=_lowest_mean(y, self.diagonal, alpha))
+        grown = replace(self, white=white, alpha=_alpha(self.chol, white))
+        return replace(grown, best=grown._lowest_mean(_times(self.chol, white)))
+
+    def _lowest_mean(self, values: Array) -> Array:
+        """Lowest posterior mean at the data (S, 1); that of g there is K alpha = values - diagonal alpha."""
+        mean = values - (self.noise + self.jitter[:, None]) * self.alpha
+        amplitude = np.exp(self.thetas.log_amplitude(self.x.T))
+        return np.asarray((self.thetas.mean[:, None] + amplitude * mean).min(axis=1, keepdims=True))
 
     def _floored(self, variance: Array) -> Array:
         return np.maximum(variance, _LEAST_VARIANCE * self.thetas.variance[:, None])
@@ -228,26 +224,26 @@ def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
         thetas: one entry for each posterior.
     """
     x = np.ascontiguousarray(points.T)
-    chol, diagonal = _factorise(x, thetas)
-    white = np.ascontiguousarray(values - thetas.mean[:, None])
+    residual, noise = thetas.seen(points, values)
+    chol, jitter = _factorise(x, thetas, noise)
+    white = residual.copy()
     kernels.solve(chol, white[:, None, :], False)
-    alpha = _alpha(chol, white)
-    best = _lowest_mean(values, diagonal, alpha)
-    return GPStack(x, thetas, chol, white, alpha, diagonal, best)
+    unknown = np.empty((len(thetas), 1))
+    stack = GPStack(x, thetas, chol, white, _alpha(chol, white), noise, jitter, unknown)
+    return replace(stack, best=stack._lowest_mean(residual))
 
 
-def _factorise(x: Array, thetas: Thetas) -> tuple[Array, Array]:
-    """Transposed Cholesky factors (S, n, n) for x (D, n), and what was added to the diagonal (S,)."""
+def _factorise(x: Array, thetas: Thetas, noise: Array) -> tuple[Array, Array]:
+    """Transposed Cholesky factors (S, n, n) for x (D, n) with noise (S, n), and the jitter it took (S,)."""
     n, count = x.shape[1], len(thetas)
-    weights = 1.0 / thetas.length_scale
-    chol, diagonal = np.empty((count, n, n)), np.empty(count)
+    weights, variance = 1.0 / thetas.length_scale, thetas.variance
+    chol, jitter = np.empty((count, n, n)), np.empty(count)
 
     def work(part: slice) -> None:
-        t = thetas[part]
-        kernels.factorise(x, weights[part], t.variance, t.noise, chol[part], diagonal[part])
+        kernels.factorise(x, weights[part], variance[part], noise[part], chol[part], jitter[part])
 
     in_slices(work, count, 1 + _WORTH_A_THREAD // max(1, n * n))
-    return chol, diagonal
+    return chol, jitter
 
 
 def _times(chol: Array, white: Array) -> Array:
@@ -255,11 +251,6 @@ def _times(chol: Array, white: Array) -> Array:
     product = white.copy()
     kernels.multiply(chol, product, False)
     return product
-
-
-def _lowest_mean(y: Array, diagonal: Array, alpha: Array) -> Array:
-    """Lowest posterior mean at the data (S, 1): there, c + K alpha = y - diagonal alpha."""
-    return np.asarray((y - diagonal[:, None] * alpha).min(axis=1, keepdims=True))
 
 
 def _alpha(chol: Array, white: Array) -> Array:

@@ -11,10 +11,10 @@ Notation, used throughout the Gaussian process modules:
 | q      | query points                                                 | (m, D)    |
 | w      | inverse length-scales                                        | (S, D)    |
 | v      | signal variances                                             | (S,)      |
-| c      | constant means                                               | (S,)      |
-| e      | noise variances                                              | (S,)      |
+| e      | noise variances, one for each point                          | (S, n)    |
+| r      | residuals: observations less the mean, over the amplitude    | (S, n)    |
 | chol   | factors; ``chol[s]`` read column-major is lower triangular   | (S, n, n) |
-| alpha  | (K + e I)^-1 (y - c)                                         | (S, n)    |
+| alpha  | (K + diag e)^-1 r                                            | (S, n)    |
 
 Every function works on one slice of the stack without the GIL, so that ``parallel`` can give each core
 a slice. Row i of a result depends on row i of the stack alone, whatever the slicing.
@@ -49,13 +49,13 @@ def _squared_distances(z: Any, i: int, out: Any) -> None:
 
 
 @compiled
-def _covariance(z: Any, variance: float, diagonal: float, out: Any) -> None:
+def _covariance(z: Any, variance: float, noise: Any, jitter: float, out: Any) -> None:
     """Matern 5/2 of the scaled points z (D, n): v (1 + r + r^2/3) exp(-r), r = sqrt(5) |z_i - z_j|.
 
     Only ``out[i, j]`` with j >= i is written: the lower triangle when read column-major.
     """
     for i in range(z.shape[1]):
-        out[i, i] = variance + diagonal
+        out[i, i] = variance + noise[i] + jitter
         # Slices that start at 0 let the compiler see that no index wraps around, and vectorise.
         row = out[i, i + 1 :]
         _squared_distances(z, i, row)
@@ -73,10 +73,10 @@ def _scaled(x: Any, weights: Any, out: Any) -> None:
 
 
 @compiled
-def _factor(z: Any, variance: float, noise: float, out: Any) -> float:
-    """Cholesky of the covariance plus noise, the diagonal growing until it succeeds.
+def _factor(z: Any, variance: float, noise: Any, out: Any) -> float:
+    """Cholesky of the covariance plus noise (n,), the diagonal growing until it succeeds.
 
-    Returns what was added to the diagonal, or -1 when there is no factor.
+    Returns what was added to the diagonal besides the noise, or -1 when there is no factor.
     """
     n = z.shape[1]
     lower = np.array([76], dtype=np.uint8)
@@ -84,17 +84,17 @@ def _factor(z: Any, variance: float, noise: float, out: Any) -> float:
     info = np.ones(1, dtype=np.int32)
     jitter = JITTER
     while jitter <= _MAX_JITTER:
-        _covariance(z, variance, noise + jitter * variance, out)
+        _covariance(z, variance, noise, jitter * variance, out)
         dpotrf(lower.ctypes, size.ctypes, out.ctypes, size.ctypes, info.ctypes)
         if info[0] == 0:
-            return noise + jitter * variance
+            return jitter * variance
         jitter *= 10.0
     return -1.0
 
 
 @compiled
-def log_likelihood(x: Any, y: Any, w: Any, v: Any, c: Any, e: Any, out: Any) -> None:
-    """out[s] <- log N(y; c_s, K_s + e_s I), or -inf where no factor exists."""
+def log_likelihood(x: Any, r: Any, w: Any, v: Any, e: Any, out: Any) -> None:
+    """out[s] <- log N(r_s; 0, K_s + diag e_s), or -inf where no factor exists."""
     features, n = x.shape
     chol = np.empty((n, n))
     z = np.empty((features, n))
@@ -105,7 +105,7 @@ def log_likelihood(x: Any, y: Any, w: Any, v: Any, c: Any, e: Any, out: Any) -> 
             out[s] = -np.inf
             continue
         for i in range(n):
-            residual[i] = y[i] - c[s]
+            residual[i] = r[s, i]
         solve_vector(chol, residual, False)
         total = 0.5 * n * math.log(2.0 * math.pi)
         for i in range(n):
@@ -114,22 +114,26 @@ def log_likelihood(x: Any, y: Any, w: Any, v: Any, c: Any, e: Any, out: Any) -> 
 
 
 @compiled
-def log_likelihood_gradient(x: Any, y: Any, w: Any, v: float, c: float, e: float, out: Any) -> float:
-    """The log-likelihood of one theta, and in out (D + 3,) its derivatives.
+def log_likelihood_gradient(
+    x: Any, r: Any, w: Any, v: float, e: Any, alpha: Any, precision: Any, out: Any
+) -> float:
+    """The log-likelihood of one theta's residuals r (n,), and what its derivatives are made of.
 
-    They are taken in the logarithms of the length-scales, of the variance, in the mean, and in the
-    logarithm of the noise: with A = alpha alpha' - (K + e I)^-1, each is tr(A dK) / 2.
+    In out (D + 1,) those in the logarithms of the length-scales and of the variance: tr(A dK) / 2 each,
+    A = alpha alpha' - (K + diag e)^-1. The others are made of alpha (n,) and precision (n,), the diagonal of
+    that inverse: -alpha_i is the derivative in r_i, (alpha_i^2 - precision_i) / 2 the one in e_i.
     """
     features, n = x.shape
     z = np.empty((features, n))
     chol = np.empty((n, n))
     _scaled(x, w, z)
     out[:] = 0.0
+    alpha[:] = 0.0
+    precision[:] = 0.0
     if _factor(z, v, e, chol) < 0.0:
         return -np.inf
-    alpha = np.empty(n)
     for i in range(n):
-        alpha[i] = y[i] - c
+        alpha[i] = r[i]
     solve_vector(chol, alpha, False)
     total = 0.5 * n * math.log(2.0 * math.pi) + 0.5 * dot(alpha, alpha)
     for i in range(n):
@@ -140,17 +144,15 @@ def log_likelihood_gradient(x: Any, y: Any, w: Any, v: float, c: float, e: float
     buffer = np.empty(n)
     signal = 0.0
     for i in range(n):
-        diagonal = alpha[i] * alpha[i] - chol[i, i]
-        signal += 0.5 * v * diagonal
-        out[features + 1] += alpha[i]
-        out[features + 2] += 0.5 * e * diagonal
+        precision[i] = chol[i, i]
+        signal += 0.5 * v * (alpha[i] * alpha[i] - precision[i])
         row, rest, steep = chol[i, i + 1 :], alpha[i + 1 :], buffer[i + 1 :]
         _squared_distances(z, i, steep)
         for j in range(row.shape[0]):
-            r = np.sqrt(5.0 * steep[j])
-            decay = v * exp_minus(r) * (alpha[i] * rest[j] - row[j])
-            steep[j] = decay * (1.0 + r) * (5.0 / 3.0)
-            row[j] = decay * (1.0 + r + r * r / 3.0)
+            distance = np.sqrt(5.0 * steep[j])
+            decay = v * exp_minus(distance) * (alpha[i] * rest[j] - row[j])
+            steep[j] = decay * (1.0 + distance) * (5.0 / 3.0)
+            row[j] = decay * (1.0 + distance + distance * distance / 3.0)
         signal += np.sum(row)
         for k in range(features):
             here, others, total_k = z[k, i], z[k, i + 1 :], lengths[k, i + 1 :]
@@ -164,8 +166,8 @@ def log_likelihood_gradient(x: Any, y: Any, w: Any, v: float, c: float, e: float
 
 
 @compiled
-def factorise(x: Any, w: Any, v: Any, e: Any, chol: Any, diagonal: Any) -> None:
-    """chol[s] <- factor of K_s + diagonal_s I, where diagonal_s is e_s and what it took to succeed.
+def factorise(x: Any, w: Any, v: Any, e: Any, chol: Any, jitter: Any) -> None:
+    """chol[s] <- factor of K_s + diag e_s + jitter_s I, where jitter_s is what it took to succeed.
 
     A scaled identity stands in where no factor exists, so that nothing dies.
     """
@@ -173,12 +175,12 @@ def factorise(x: Any, w: Any, v: Any, e: Any, chol: Any, diagonal: Any) -> None:
     z = np.empty((features, n))
     for s in range(w.shape[0]):
         _scaled(x, w[s], z)
-        diagonal[s] = _factor(z, v[s], e[s], chol[s])
-        if diagonal[s] < 0.0:
-            diagonal[s] = v[s] + e[s]
+        jitter[s] = _factor(z, v[s], e[s], chol[s])
+        if jitter[s] < 0.0:
+            jitter[s] = v[s]
             for i in range(n):
                 for j in range(n):
-                    chol[s, i, j] = np.sqrt(v[s] + diagonal[s]) if i == j else 0.0
+                    chol[s, i, j] = np.sqrt(2.0 * v[s] + e[s, i]) if i == j else 0.0
 
 
 @compiled
@@ -230,15 +232,15 @@ def covariances(x: Any, q: Any, w: Any, v: Any, out: Any) -> None:
 
 
 @compiled
-def predict(x: Any, q: Any, w: Any, v: Any, c: Any, chol: Any, alpha: Any, mean: Any, variance: Any) -> None:
-    """mean, variance (S, m) <- the posterior at q: c + k alpha and v - |L^-1 k|^2."""
+def predict(x: Any, q: Any, w: Any, v: Any, chol: Any, alpha: Any, mean: Any, variance: Any) -> None:
+    """mean, variance (S, m) <- the posterior at q: k alpha and v - |L^-1 k|^2."""
     m, n = q.shape[0], x.shape[1]
     k = np.empty((m, n))
     slope = np.empty((m, n))
     for s in range(w.shape[0]):
         _cross(x, q, w[s], v[s], k, slope)
         for i in range(m):
-            mean[s, i] = c[s] + dot(k[i], alpha[s])
+            mean[s, i] = dot(k[i], alpha[s])
         solve_rows(chol[s], k, False)
         for i in range(m):
             variance[s, i] = v[s] - dot(k[i], k[i])
@@ -274,7 +276,6 @@ def predict_gradient(
     q: Any,
     w: Any,
     v: Any,
-    c: Any,
     chol: Any,
     alpha: Any,
     mean: Any,
@@ -289,7 +290,7 @@ def predict_gradient(
     for s in range(w.shape[0]):
         _cross(x, q, w[s], v[s], k, slope)
         for i in range(m):
-            mean[s, i] = c[s] + dot(k[i], alpha[s])
+            mean[s, i] = dot(k[i], alpha[s])
         solve_rows(chol[s], k, False)
         for i in range(m):
             variance[s, i] = v[s] - dot(k[i], k[i])

@@ -76,7 +76,7 @@ class Odds:
         return log_below(u[-self.failed :]) < math.log(_DOUBT)
 
     def _width(self, std: Array) -> Array:
-        return np.sqrt(std**2 + self.labels.diagonal[:, None])
+        return np.sqrt(std**2 + self.labels.noise[:, :1] + self.labels.jitter[:, None])
 
 
 def success(data: Data, failed: Array, rng: np.random.Generator) -> Odds | None:

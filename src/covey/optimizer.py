@@ -25,7 +25,7 @@ from covey.checks import (
 from covey.density import Data
 from covey.design import initial_rows
 from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
-from covey.features import Features
+from covey.features import AMPLITUDES, Features
 from covey.outputs import OUTPUTS, Outputs
 from covey.parallel import single_threaded_blas
 from covey.posterior import Diagnostics, Ensemble
@@ -278,7 +278,8 @@ class Optimizer:
 
     def _data(self, points: Array, outputs: Outputs) -> Data:
         noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
-        return Data(points, outputs.z, self._features.owner, noise, self.prior)
+        swell = AMPLITUDES[self.strategy.amplitude](self._features)
+        return Data(points, outputs.z, self._features.owner, noise, self.prior, swell)
 
     def _stacked(self, rows: list[Array]) -> Array:
         """Rows (k, d) as one array, also when there are none."""

@@ -2,9 +2,10 @@
 
 With random Fourier features phi of the Matern 5/2 prior (a Student-t spectrum with 5 degrees of freedom),
 
-    f(x) = c + phi(x)' b + k(x, X) (K + e I)^-1 (y - c - phi(X)' b - noise),
+    g(x) = phi(x)' b + k(x, X) (K + e I)^-1 (r - phi(X)' b - noise),
 
-which is differentiable, cheap at many points, and exact at the data (Wilson et al. 2020).
+with r the observations of g, where the objective is c + a(x) g(x) (see ``gp``). It is differentiable, cheap
+at many points, and exact at the data (Wilson et al. 2020).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from covey import kernels
 from covey.arrays import Array
 from covey.gp import GPStack, Prediction
+from covey.thetas import Thetas
 
 FREQUENCIES = 256
 """Each gives a cosine and a sine."""
@@ -28,7 +30,7 @@ class PathStack:
     Attributes:
         x: features of the points conditioned on, feature-major (D, n).
         weights: inverse length-scales (S, D).
-        variance, mean: the thetas' (S,).
+        thetas: the posterior's.
         correction: what the data adds to the prior draw, as weights of k(x, X) (S, n).
         frequencies: angular frequencies of the features (S, D, F).
         cosines, sines: weights of the features (S, F).
@@ -37,8 +39,7 @@ class PathStack:
 
     x: Array
     weights: Array
-    variance: Array
-    mean: Array
+    thetas: Thetas
     correction: Array
     frequencies: Array
     cosines: Array
@@ -48,9 +49,10 @@ class PathStack:
     def predict(self, points: Array) -> tuple[Array, Array]:
         """The drawn functions' values (S, m) at points (m, D), and zeros."""
         prior = _features(points @ self.frequencies, self.cosines, self.sines)
-        k = np.empty((len(self.variance), len(points), self.x.shape[1]))
-        kernels.covariances(self.x, points, self.weights, self.variance, k)
-        value = self.mean[:, None] + prior + (k @ self.correction[..., None])[..., 0]
+        k = np.empty((len(self.thetas), len(points), self.x.shape[1]))
+        kernels.covariances(self.x, points, self.weights, self.thetas.variance, k)
+        stationary = prior + (k @ self.correction[..., None])[..., 0]
+        value = self.thetas.mean[:, None] + np.exp(self.thetas.log_amplitude(points)) * stationary
         return value, np.zeros_like(value)
 
     def predict_gradient(self, points: Array) -> Prediction:
@@ -58,11 +60,16 @@ class PathStack:
         phase = points @ self.frequencies
         prior = _features(phase, self.cosines, self.sines)
         turn = np.cos(phase) * self.sines[:, None] - np.sin(phase) * self.cosines[:, None]
-        shape = (len(self.variance), len(points))
+        shape = (len(self.thetas), len(points))
         correction, slope = np.empty(shape), np.empty((*shape, points.shape[1]))
-        kernels.weigh(self.x, points, self.weights, self.variance, self.correction, correction, slope)
-        value = self.mean[:, None] + prior + correction
+        variance = self.thetas.variance
+        kernels.weigh(self.x, points, self.weights, variance, self.correction, correction, slope)
+        amplitude = np.exp(self.thetas.log_amplitude(points))
+        stationary = prior + correction
+        value = self.thetas.mean[:, None] + amplitude * stationary
         gradient = turn @ self.frequencies.transpose(0, 2, 1) + slope
+        gradient += stationary[..., None] * self.thetas.log_amplitude_gradient(points)
+        gradient *= amplitude[..., None]
         return Prediction(value, np.zeros_like(value), gradient, np.zeros_like(gradient))
 
 
@@ -75,15 +82,14 @@ def draw_paths(stack: GPStack, rng: np.random.Generator) -> PathStack:
     frequencies = rng.normal(size=(count, features, FREQUENCIES)) * tail / t.length_scale[..., None]
     weights = rng.normal(size=(2, count, FREQUENCIES)) * np.sqrt(t.variance / FREQUENCIES)[:, None]
     prior = _features(stack.x.T @ frequencies, weights[0], weights[1])
-    noise = rng.normal(size=(count, n)) * np.sqrt(stack.diagonal)[:, None]
+    noise = rng.normal(size=(count, n)) * np.sqrt(stack.noise + stack.jitter[:, None])
     drawn = np.ascontiguousarray(prior + noise)
     kernels.solve(stack.chol, drawn[:, None, :], False)
     kernels.solve(stack.chol, drawn[:, None, :], True)
     return PathStack(
         stack.x,
         1.0 / t.length_scale,
-        t.variance,
-        t.mean,
+        t,
         stack.alpha - drawn,
         frequencies,
         weights[0],

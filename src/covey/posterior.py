@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from covey.arrays import Array
 from covey.density import Data, draw_prior, log_posterior
-from covey.gp import Thetas
 from covey.laplace import approximate
+from covey.thetas import Thetas
 
 WALKERS = 64
 _MANY = 100

@@ -10,8 +10,9 @@ import numpy as np
 
 from covey.arrays import Array
 from covey.density import Data
-from covey.gp import GPStack, Thetas, fit
+from covey.gp import GPStack, fit
 from covey.posterior import Diagnostics, Ensemble, Sample, sample
+from covey.thetas import Thetas
 
 _POOL = 512
 """Thetas drawn at once, at most; larger batches shuffle them anew, so that no two sets are the same."""

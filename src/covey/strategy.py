@@ -34,6 +34,8 @@ class Strategy:
             logarithmic (``covey.outputs``).
         edges: whether a point on a face of the space counts as much as one inside, "equal", or is
             "discounted" (``covey.edges``).
+        amplitude: whether the model's signal is as large everywhere, "even", or swells towards the faces of
+            the space or away from them, as "learned" from the data (``covey.gp``).
     """
 
     name: str
@@ -47,6 +49,7 @@ class Strategy:
     starts: int | None = None
     outputs: Literal["standard", "learned"] = "standard"
     edges: Literal["equal", "discounted"] = "equal"
+    amplitude: Literal["even", "learned"] = "even"
 
     def __post_init__(self) -> None:
         if not (_is_count(self.s) or self.s == "auto"):
@@ -88,12 +91,13 @@ _ACCEPTED = {
     "jitter": ("fixed", "drawn"),
     "outputs": ("standard", "learned"),
     "edges": ("equal", "discounted"),
+    "amplitude": ("even", "learned"),
 }
 
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("auto", surrogate="fantasised", outputs="learned", edges="discounted"),
+        Strategy("auto", surrogate="fantasised", outputs="learned", edges="discounted", amplitude="learned"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),
