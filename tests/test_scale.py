@@ -7,7 +7,7 @@ import pytest
 
 from covey import Float, Optimizer, Space
 from covey.density import Data
-from covey.outputs import logarithms, standardise
+from covey.outputs import scales, standardise
 from covey.priors import resolve_prior
 from covey.scale import Scale, likeliest
 
@@ -20,10 +20,11 @@ def smooth(x):
 
 def chosen(x, values, seed=0):
     """The shift of the preferred scale."""
-    scales = logarithms(list(values))
-    data = [Data(x, outputs.z, np.arange(x.shape[1]), None, PRIOR) for outputs in scales]
-    slopes = [outputs.log_slope for outputs in scales]
-    return scales[likeliest(data, slopes, np.random.default_rng(seed))].shift
+    options = scales(list(values))
+    data = [Data(x, outputs.z, np.arange(x.shape[1]), None, PRIOR) for outputs in options]
+    slopes = [outputs.log_slope for outputs in options]
+    first = [outputs.shift for outputs in options].index(math.inf)
+    return options[likeliest(data, slopes, first, np.random.default_rng(seed))].shift
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -35,7 +36,13 @@ def test_what_is_smooth_stays_as_it_is(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_exponential_of_something_smooth_is_seen_on_a_logarithmic_scale(seed):
     x = np.random.default_rng(seed).random((40, 2))
-    assert chosen(x, np.exp(4 * smooth(x)), seed) < math.inf
+    assert 0 < chosen(x, np.exp(4 * smooth(x)), seed) < math.inf
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_deep_holes_in_a_plain_are_seen_on_a_logarithm_of_their_depth(seed):
+    x = np.random.default_rng(seed).random((40, 2))
+    assert chosen(x, -np.exp(4 * smooth(x)), seed) < 0
 
 
 def test_a_crowd_around_the_minimum_alone_is_no_reason_for_a_logarithm():
@@ -57,7 +64,7 @@ def test_no_choice_takes_no_randomness():
     rng = np.random.default_rng(0)
     outputs = standardise([1.0, 2.0])
     data = Data(np.zeros((2, 2)), outputs.z, np.arange(2), None, PRIOR)
-    assert likeliest([data], [outputs.log_slope], rng) == 0
+    assert likeliest([data], [outputs.log_slope], 0, rng) == 0
     assert rng.random() == np.random.default_rng(0).random()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -256,7 +257,8 @@ class Optimizer:
         data = [self._data(points, outputs) for outputs in options]
         shifts, scale = [outputs.shift for outputs in options], self._scale
         if scale.shift not in shifts or not scale.holds(len(observed)):
-            best = likeliest(data, [outputs.log_slope for outputs in options], rng)
+            slopes = [outputs.log_slope for outputs in options]
+            best = likeliest(data, slopes, shifts.index(math.inf), rng)
             scale = Scale(shifts[best], len(observed))
         task = Task(
             self.space,

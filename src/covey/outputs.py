@@ -1,7 +1,9 @@
-"""On which scales may the model see the objective? Linear, or logarithms of the distance from the best.
+"""On which scales may the model see the objective? Linear, or logarithms of the distance from an extreme.
 
 A Gaussian process believes in values that scatter evenly. Where some are larger than the rest by orders of
-magnitude, it need not know by how much to find the smallest: ``scale`` finds out which scale the data prefer.
+magnitude, it need not know by how much to find the smallest. Where a plain has a few deep holes, one that was
+found looks like all that can be hoped for, unless depths are seen on a logarithm too. ``scale`` finds out
+which scale the data prefer.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Outputs:
         exponent, fraction: a step of 1 in z is, at the best value, one of fraction * 2^exponent in the
             objective, which itself may be too large or too small for a float.
         log_slope: log of dz/dy at each value, y in units of 2^exponent (n,).
-        shift: of the logarithm; infinite where there is none.
+        shift: of the logarithm; infinite where there is none, negative where the distance is from the worst.
     """
 
     z: Array
@@ -84,21 +86,30 @@ def _scaled(values: Sequence[float]) -> tuple[Array, int]:
     return np.minimum(scaled, farthest), exponent
 
 
-def logarithms(values: Sequence[float]) -> list[Outputs]:
-    """The standardised values, then log(y - best + shift s) with smaller and smaller shifts.
+def scales(values: Sequence[float]) -> list[Outputs]:
+    """From one that resolves the worst values best, by the linear one, to one that resolves the best values.
 
-    With m the median, s is the root mean square distance of the better half to it: whatever the worse half
-    is like, and however few values are close to the best, the scale resolves the better ones.
+    Those are log(y - best + s) with smaller and smaller shifts s; the former are the same upside down,
+    -log(worst - y + s).
     """
-    plain = standardise(values)
     scaled, exponent = _scaled(values)
+    upside_down = [_turned(outputs) for outputs in _logarithms(-scaled, exponent)]
+    return [*reversed(upside_down), standardise(values), *_logarithms(scaled, exponent)]
+
+
+def _logarithms(scaled: Array, exponent: int) -> list[Outputs]:
+    """Standardised log(y - best + s) with ever smaller shifts s; none of too few values.
+
+    With m the median, s is in units of the root mean square distance of the better half to it: whatever the
+    worse half is like, and however few values are close to the best, the scale resolves the better ones.
+    """
     # The lower median: between two values, one of orders of magnitude more would move it.
     middle = float(np.sort(scaled)[(len(scaled) - 1) // 2])
     spread = math.sqrt(float(np.mean((scaled[scaled <= middle] - middle) ** 2)))
     if len(scaled) < _FEWEST or spread < _LEAST:  # too few values, or half of them are the best
-        return [plain]
-    above = scaled - scaled.min()
-    return [plain, *(_logarithm(above / spread, exponent, spread, shift) for shift in _SHIFTS)]
+        return []
+    above = (scaled - scaled.min()) / spread
+    return [_logarithm(above, exponent, spread, shift) for shift in _SHIFTS]
 
 
 def _logarithm(above: Array, exponent: int, spread: float, shift: float) -> Outputs:
@@ -109,8 +120,14 @@ def _logarithm(above: Array, exponent: int, spread: float, shift: float) -> Outp
     return Outputs((z - z.mean()) / width, exponent, shift * spread * width, log_slope, shift)
 
 
+def _turned(outputs: Outputs) -> Outputs:
+    """The scale -g(-y) for a scale g of -y: what was the best value is the worst."""
+    at_best = float(outputs.log_slope[np.argmax(outputs.z)])
+    return Outputs(-outputs.z, outputs.exponent, math.exp(-at_best), outputs.log_slope, -outputs.shift)
+
+
 OUTPUTS: dict[str, Callable[[Sequence[float]], list[Outputs]]] = {
     "standard": lambda values: [standardise(values)],
-    "learned": logarithms,
+    "learned": scales,
 }
-"""What the values of a strategy's axis do: the scales to choose from."""
+"""What the values of a strategy's axis do: the scales to choose from, in order."""

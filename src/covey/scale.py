@@ -45,22 +45,35 @@ class Scale:
         return _MANY < self.judged <= now < (1 + _GROWTH) * self.judged
 
 
-def likeliest(data: Sequence[Data], log_slopes: Sequence[Array], rng: np.random.Generator) -> int:
-    """The index of the scale with the highest max over theta of log p(theta) + log p(y | theta, scale).
+def likeliest(data: Sequence[Data], log_slopes: Sequence[Array], first: int, rng: np.random.Generator) -> int:
+    """The index of a scale with the highest max over theta of log p(theta) + log p(y | theta, scale).
+
+    From the first one scale by scale, in the direction that rises and as long as it does: neighbours in the
+    list are alike.
 
     Args:
         data: the same observations on each scale.
         log_slopes: of each scale at each observation, log g'(y) (n,).
+        first: the scale to begin with.
         rng: source of all randomness; not touched where there is no choice.
     """
     if len(data) == 1:
         return 0
-    part = rng.permutation(len(data[0].y))[:_PART]
-    heights, start = [], draw_prior(data[0], rng, _DRAWS)
-    for on_scale, log_slope in zip(data, log_slopes, strict=True):
-        some = on_scale.part(part)
-        mode = highest_mode(some, start, 1, _STEPS)
-        heights.append(float(log_posterior(some, mode[None])[0]) + float(log_slope[part].sum()))
-        # What suits one scale is a good place to begin on the next.
-        start = np.concatenate([start, mode[None]])
-    return int(np.argmax(heights))
+    part = rng.permutation(len(data[first].y))[:_PART]
+    start = [draw_prior(data[first], rng, _DRAWS)]
+
+    def height(index: int) -> float:
+        if not 0 <= index < len(data):
+            return -math.inf
+        some = data[index].part(part)
+        mode = highest_mode(some, np.concatenate(start), 1, _STEPS)
+        start.append(mode[None])  # what suits one scale is a good place to begin on the next
+        return float(log_posterior(some, mode[None])[0]) + float(log_slopes[index][part].sum())
+
+    best, top = first, height(first)
+    for step in (1, -1):
+        while (higher := height(best + step)) > top:
+            best, top = best + step, higher
+        if best != first:
+            break
+    return best
