@@ -14,8 +14,8 @@ from covey.distributions import Distribution, Gamma, LogNormal, Normal, Uniform
 NOISE = LogNormal(math.log(1e-5), 4.0)
 """A hundred-thousandth of the variance of the outputs, give or take four powers of e."""
 
-SWELL = Normal(0.0, math.log(2.0))
-"""As large in the corners as elsewhere, give or take a factor of two."""
+SWELL = Normal(0.0, 1.0)
+"""As large in the corners as elsewhere, give or take a factor of e."""
 
 
 @dataclass(frozen=True)
