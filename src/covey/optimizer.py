@@ -258,7 +258,8 @@ class Optimizer:
         shifts, scale = [outputs.shift for outputs in options], self._scale
         if scale.shift not in shifts or not scale.holds(len(observed)):
             slopes = [outputs.log_slope for outputs in options]
-            best = likeliest(data, slopes, shifts.index(math.inf), rng)
+            last = scale.shift if scale.shift in shifts else math.inf
+            best = likeliest(data, slopes, shifts.index(last), rng)
             scale = Scale(shifts[best], len(observed))
         task = Task(
             self.space,
