@@ -18,12 +18,12 @@ def smooth(x):
     return np.sin(4 * x[:, 0]) + np.cos(5 * x[:, 1]) * x[:, 0]
 
 
-def chosen(x, values, seed=0):
-    """The shift of the preferred scale."""
+def chosen(x, values, seed=0, begin=math.inf):
+    """The shift of the preferred scale, looked for from the one with another shift."""
     options = scales(list(values))
     data = [Data(x, outputs.z, np.arange(x.shape[1]), None, PRIOR) for outputs in options]
     slopes = [outputs.log_slope for outputs in options]
-    first = [outputs.shift for outputs in options].index(math.inf)
+    first = [outputs.shift for outputs in options].index(begin)
     return options[likeliest(data, slopes, first, np.random.default_rng(seed))].shift
 
 
@@ -52,6 +52,13 @@ def test_a_crowd_around_the_minimum_alone_is_no_reason_for_a_logarithm():
     crowd = np.clip(spread[np.argmin(smooth(spread))] + rng.normal(0, 0.01, (25, 2)), 0, 1)
     x = np.concatenate([spread, crowd])
     assert chosen(x, smooth(x)) == math.inf
+
+
+@pytest.mark.parametrize("begin", [-0.02, -2.0, 2.0, 0.02])
+def test_the_scale_that_is_found_does_not_depend_on_where_the_search_begins(begin):
+    x = np.random.default_rng(4).random((40, 2))
+    for values in (smooth(x), np.exp(4 * smooth(x)), -np.exp(4 * smooth(x))):
+        assert chosen(x, values, begin=begin) == chosen(x, values)
 
 
 def test_the_units_of_the_objective_do_not_matter():
