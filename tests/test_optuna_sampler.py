@@ -293,13 +293,15 @@ def test_conditional_parameters_are_modelled_where_they_are_common():
     assert set(study.sampler._memory._models[-1].search_space) == {"x", "kind"}
 
 
-def test_a_range_that_changes_is_drawn_independently():
+def test_a_range_that_changes_is_drawn_independently_and_said_to_be_once(caplog):
     study = study_of(sampler={"search_space": None})
     for high in (1, 1, 1, 2, 2):
         trial = study.ask({"x": FloatDistribution(0, 1), "y": FloatDistribution(0, high)})
         study.tell(trial, trial.params["x"])
     study.ask(UNIT)
     assert list(study.sampler._memory._models[-1].search_space) == ["x"]
+    (said,) = [record.getMessage() for record in caplog.records if record.name == "covey.optuna"]
+    assert said.startswith("y is drawn at random: the study has it with FloatDistribution(high=1.0")
 
 
 def test_a_narrower_range_than_the_given_one_gets_its_own_values():

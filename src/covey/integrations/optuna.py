@@ -6,6 +6,7 @@ coordinates the others: each sees what the others evaluate, and draws its own ac
 
 from __future__ import annotations
 
+import logging
 import threading
 import zlib
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler
+from optuna.trial import TrialState
 
 from covey.acquisition import Acquisition, Value
 from covey.checks import check_seed
@@ -28,8 +30,10 @@ from covey.strategy import Strategy
 
 if TYPE_CHECKING:
     from optuna.study import Study
-    from optuna.trial import FrozenTrial, TrialState
+    from optuna.trial import FrozenTrial
 
+
+_log = logging.getLogger("covey.optuna")
 
 _NEAR = 0.01
 """In every dimension of the unit cube; two points chosen so near, the one in ignorance of the other, are one
@@ -85,6 +89,7 @@ class CoveySampler(BaseSampler):
         self._independent_sampler = independent_sampler
         self._seed = self._design_seed = check_seed(seed)
         self._memory: Memory | None = None
+        self._warned: set[str] = set()
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -154,8 +159,17 @@ class CoveySampler(BaseSampler):
         self._raise_error_if_multi_objective(study)
         if self._independent_sampler is not None:
             return self._independent_sampler.sample_independent(study, trial, param_name, param_distribution)
+        self._warn_of_change(study, param_name, param_distribution)
         rng = np.random.default_rng([self._seed, trial.number, zlib.crc32(param_name.encode())])
         return param_distribution.to_external_repr(axis(param_distribution).draw(rng))
+
+    def _warn_of_change(self, study: Study, name: str, now: BaseDistribution) -> None:
+        """Say once that a parameter is not modelled, as finished trials have it with another range."""
+        finished = study._get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        before = (trial.distributions.get(name, now) for trial in finished)
+        if name not in self._warned and (other := next((one for one in before if one != now), None)):
+            self._warned.add(name)
+            _log.warning("%s is drawn at random: the study has it with %s, now it is %s", name, other, now)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Let the independent sampler prepare."""
