@@ -199,14 +199,9 @@ class GPStack:
         """The same with other whitened residuals (S, k) of the last k points, and what follows from them."""
         white = self.white.copy()
         white[:, white.shape[1] - last.shape[1] :] = last
-        grown = replace(self, white=white, alpha=_alpha(self.chol, white))
-        return replace(grown, best=grown._lowest_mean(_times(self.chol, white)))
-
-    def _lowest_mean(self, values: Array) -> Array:
-        """Lowest posterior mean at the data (S, 1); that of g there is K alpha = values - diagonal alpha."""
-        mean = values - (self.noise + self.jitter[:, None]) * self.alpha
-        amplitude = np.exp(self.thetas.log_amplitude(self.x.T))
-        return np.asarray((self.thetas.mean[:, None] + amplitude * mean).min(axis=1, keepdims=True))
+        alpha = _alpha(self.chol, white)
+        mean = _times(self.chol, white) - (self.noise + self.jitter[:, None]) * alpha
+        return replace(self, white=white, alpha=alpha, best=_lowest(self.thetas, self.x, mean))
 
     def _floored(self, variance: Array) -> Array:
         return np.maximum(variance, _LEAST_VARIANCE * self.thetas.variance[:, None])
@@ -228,9 +223,10 @@ def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
     chol, jitter = _factorise(x, thetas, noise)
     white = residual.copy()
     kernels.solve(chol, white[:, None, :], False)
-    unknown = np.empty((len(thetas), 1))
-    stack = GPStack(x, thetas, chol, white, _alpha(chol, white), noise, jitter, unknown)
-    return replace(stack, best=stack._lowest_mean(residual))
+    alpha = _alpha(chol, white)
+    # At the data, the posterior mean of g is K alpha, which is what was observed less diagonal alpha.
+    best = _lowest(thetas, x, residual - (noise + jitter[:, None]) * alpha)
+    return GPStack(x, thetas, chol, white, alpha, noise, jitter, best)
 
 
 def _factorise(x: Array, thetas: Thetas, noise: Array) -> tuple[Array, Array]:
@@ -251,6 +247,12 @@ def _times(chol: Array, white: Array) -> Array:
     product = white.copy()
     kernels.multiply(chol, product, False)
     return product
+
+
+def _lowest(thetas: Thetas, x: Array, mean: Array) -> Array:
+    """The lowest of the objective's means (S, 1) at points x (D, n) where those of g are given (S, n)."""
+    amplitude = np.exp(thetas.log_amplitude(x.T))
+    return np.asarray((thetas.mean[:, None] + amplitude * mean).min(axis=1, keepdims=True))
 
 
 def _alpha(chol: Array, white: Array) -> Array:
