@@ -157,8 +157,8 @@ class GPStack:
 
         Averaged over the stack, the expected improvement is then the one over the best point that there is,
         whichever it is, and none where a point is already: noisy EI (Letham et al. 2019). By Matheron's rule
-        f = f0 + K (K + e I)^-1 (y - c - f0 - noise), with f0 = L u, K = L L^T and u normal; so that the
-        whitened residuals are u + L^T (K + e I)^-1 (y - c - f0 - noise).
+        g = g0 + K (K + diag e)^-1 (r - g0 - noise), with g0 = L u, K = L L^T and u normal; so that the
+        whitened residuals are u + L^T (K + diag e)^-1 (r - g0 - noise).
         """
         if not self.thetas.noise.any():
             return self

@@ -2,10 +2,10 @@
 
 With random Fourier features phi of the Matern 5/2 prior (a Student-t spectrum with 5 degrees of freedom),
 
-    g(x) = phi(x)' b + k(x, X) (K + e I)^-1 (r - phi(X)' b - noise),
+    g(x) = phi(x)' b + k(x, X) (K + diag e)^-1 (r - phi(X)' b - noise),
 
-with r the observations of g, where the objective is c + a(x) g(x) (see ``gp``). It is differentiable, cheap
-at many points, and exact at the data (Wilson et al. 2020).
+with r the observations of g, where the objective is c + a(x) g(x) (see ``thetas``). It is differentiable,
+cheap at many points, and exact at the data (Wilson et al. 2020).
 """
 
 from __future__ import annotations

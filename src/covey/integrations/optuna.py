@@ -165,9 +165,11 @@ class CoveySampler(BaseSampler):
 
     def _warn_of_change(self, study: Study, name: str, now: BaseDistribution) -> None:
         """Say once that a parameter is not modelled, as finished trials have it with another range."""
+        if name in self._warned:
+            return
         finished = study._get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
         before = (trial.distributions.get(name, now) for trial in finished)
-        if name not in self._warned and (other := next((one for one in before if one != now), None)):
+        if other := next((one for one in before if one != now), None):
             self._warned.add(name)
             _log.warning("%s is drawn at random: the study has it with %s, now it is %s", name, other, now)
 
