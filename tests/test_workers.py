@@ -190,3 +190,27 @@ def test_a_lambda_runs_on_the_pools_of_the_standard_library(pool):
             lambda p: factor * p["x"], space, batch_size=2, evaluations=2, executor=executor, seed=1
         )
     assert [t.value for t in result.trials] == [2.0 * t.params["x"] for t in result.trials]
+
+
+class Refusing(ProcessPoolExecutor):
+    """A process pool that cannot take work, for the reason given."""
+
+    def __init__(self, reason):
+        super().__init__(1)
+        self.reason = reason
+
+    def submit(self, fn, /, *args, **kwargs):
+        raise self.reason
+
+
+def test_a_pool_that_finds_its_own_pipes_closed_is_a_broken_one():
+    with (
+        Refusing(OSError("handle is closed")) as pool,
+        pytest.raises(BrokenExecutor, match="handle is closed"),
+    ):
+        Borrowed(pool).submit(abs, -1)
+
+
+def test_an_error_of_the_system_is_not_taken_for_a_broken_pool():
+    with Refusing(OSError(24, "Too many open files")) as pool, pytest.raises(OSError, match="Too many open"):
+        Borrowed(pool).submit(abs, -1)

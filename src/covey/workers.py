@@ -172,7 +172,13 @@ class Borrowed:
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
         """Run a function."""
-        future = self._executor.submit(fn, *args)
+        try:
+            future = self._executor.submit(fn, *args)
+        except OSError as error:
+            # A pool that breaks while it starts a process finds its own pipes closed: no error of the system.
+            if error.errno is not None or not isinstance(self._executor, ProcessPoolExecutor):
+                raise
+            raise BrokenExecutor(f"the pool broke: {error}") from error
         self._submitted[future] = time.monotonic()
         future.add_done_callback(lambda done: self._submitted.pop(done, None))
         return future
