@@ -90,6 +90,14 @@ class GPStack:
         amplitude = np.exp(t.log_amplitude(points))
         return t.mean[:, None] + amplitude * mean, amplitude * np.sqrt(self._floored(variance))
 
+    def means(self, points: Array) -> Array:
+        """The posterior mean (S, m) alone, which takes no longer than the covariances do."""
+        t = self.thetas
+        across = np.empty((len(t), len(points), self.x.shape[1]))
+        kernels.covariances(self.x, points, self._weights, t.variance, across)
+        mean = (across @ self.alpha[..., None])[..., 0]
+        return np.asarray(t.mean[:, None] + np.exp(t.log_amplitude(points)) * mean)
+
     def predict_gradient(self, points: Array) -> Prediction:
         """As ``predict``, with gradients in the points."""
         size = (len(self.thetas), len(points))
