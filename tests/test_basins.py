@@ -118,6 +118,16 @@ def test_luck_with_the_noise_makes_no_valley():
     assert other_valley(fit(x, y, replace(thetas_of(1.0), noise=np.full(3, 0.09))), x) is None
 
 
+@pytest.mark.parametrize("gap", [0.0, 1e-12])
+def test_a_better_observation_in_the_same_place_leaves_a_box_of_some_size(gap):
+    x = np.array([0.1, 0.25, 0.4, 0.6, 0.8, 0.8 + gap, 1.0])[:, None]
+    y = two_wells(x[:, 0]) + np.array([0, 0, 0, 0, 0, 1e-9, 0])
+    lowest, box = other_valley(fit(x, y, thetas_of(0.2)), x)
+    assert lowest in (4, 5)
+    assert box.half > 0
+    assert np.isfinite(box.log_factor_gradient(np.array([[0.0], [0.8], [1.0]]))[1]).all()
+
+
 # --- its neighbourhood ----------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from covey.acquisition import expected_improvement
 from covey.arrays import Array
 from covey.gp import GPStack, Prediction
 from covey.maximise import maximise
-from covey.search import Effort, Search
+from covey.search import SEPARATION, Effort, Search
 from covey.surface import Posterior, Surface
 
 _LITTLE = 0.03
@@ -155,4 +155,4 @@ def other_valley(stack: GPStack, observed: Array) -> tuple[int, Box] | None:
     lowest, scale = int(apart[0]), np.median(stack.thetas.length_scale, axis=0)
     gaps = np.abs(observed[height < height[lowest]] - observed[lowest]) / scale
     reach = 0.5 * float(gaps.max(axis=1).min())
-    return lowest, Box(observed[lowest], reach * scale)
+    return lowest, Box(observed[lowest], np.maximum(reach * scale, SEPARATION))
