@@ -2,43 +2,56 @@
 
 Expected improvement counts what one evaluation adds to the best value. Where that is little, points polish
 digits of a minimum that may be a local one: the first step down another valley hardly ever beats the best,
-and what it would lead to is not counted. So when less than ``_LITTLE`` is expected, half of the points that
-are chosen beside others improve on the best of another valley instead, as if the best one had not been found.
+and what it would lead to is not counted. So when less than ``_LITTLE`` is expected of a point that is chosen
+beside others, it is, every other time, one that improves on the best of another valley, as if the best valley
+had not been found; if more is expected of it.
 
 An observation is in another valley if the model's mean rises on the straight way from it to the best one. The
 lowest of these is the valley's best, and its neighbourhood is a box half as large as the one that reaches the
-nearest better observation, with sides in proportion to the length-scales.
+nearest better observation, with sides in proportion to the length-scales. What little can be gained from one
+valley does not hide the next.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from covey.acquisition import expected_improvement
+from covey.acquisition import ACQUISITIONS
 from covey.arrays import Array
 from covey.gp import GPStack, Prediction
 from covey.maximise import maximise
-from covey.search import SEPARATION, Effort, Search
+from covey.search import Effort, Search
 from covey.surface import Posterior, Surface
 
-_LITTLE = 0.03
-"""An improvement that can wait, in standard deviations of the values."""
+_LITTLE = 0.1
+"""An improvement that can wait, in standard deviations of the values on the scale that the model sees."""
+
+_ENOUGH = 0.03
+"""An improvement that another valley must promise at least, in the same units."""
 
 _SHARE = 0.5
 _RIDGE = 0.01
-"""How high a ridge between two valleys is at least, in standard deviations of the values."""
+"""How high a ridge between two valleys is at least, in these units."""
+
+_SAME = 1e-9
+"""Heights that differ by less, in these units too, are told apart by rounding only."""
 
 _STEPS = np.linspace(0.1, 0.9, 9)
-_MOST = 100
+_MOST = 200
 """Observations that are looked at: the lowest."""
+
+_VALLEYS = 3
+"""Valleys that are tried, the lowest first."""
 
 _MARGIN = 0.25
 """How quickly a box ends, relative to its size."""
 
-_NEARBY = Effort(scan=2, around=256, starts=3)
+_NEARBY = Effort(scan=0, around=256, starts=3)
 
 
 @dataclass(frozen=True)
@@ -117,27 +130,30 @@ def elsewhere(here: Array, scene: Scene, rng: np.random.Generator) -> Array:
     """
     if len(scene.pending) == 0 or rng.random() >= _SHARE:
         return here
-    surface, embed = scene.surface, scene.surface.features.embed
-    left, observed = _improvement(surface, here), embed(scene.observed)
-    if left > _LITTLE or (valley := other_valley(scene.stack, observed)) is None:
+    left = _log_improvement(scene.surface, here)
+    if left > math.log(_LITTLE):
         return here
-    lowest, box = valley
+    surface, embed = scene.surface, scene.surface.features.embed
+    observed = embed(scene.observed)
     known = np.concatenate([observed, embed(scene.pending)])
-    level = surface.posterior.predict(known[box.holds(known)])[0].min(axis=1, keepdims=True)
-    there = replace(surface, posterior=Beyond(surface.posterior, level), factors=(*surface.factors, box))
-    row = maximise(there, replace(scene.search, anchors=scene.observed[[lowest]], effort=_NEARBY), rng)
-    inside = float(np.exp(box.log_factor(embed(row[None]))[0, 0]))
-    return row if inside * _improvement(there, row) > left else here
+    for lowest, box in other_valleys(scene.stack, observed):
+        level = surface.posterior.predict(known[box.holds(known)])[0].min(axis=1, keepdims=True)
+        there = replace(surface, posterior=Beyond(surface.posterior, level), factors=(*surface.factors, box))
+        nearby = replace(scene.search, anchors=scene.observed[[lowest]], effort=_NEARBY)
+        row = maximise(there, nearby, rng)
+        if _log_improvement(there, row) > max(left, math.log(_ENOUGH)):
+            return row
+    return here
 
 
-def _improvement(surface: Surface, row: Array) -> float:
-    """The expected improvement at a row (d,), averaged over theta; whatever the surface's acquisition is."""
-    mean, std = surface.posterior.predict(surface.features.embed(row[None]))
-    return float(expected_improvement(mean, std, surface.posterior.best, 0.0).mean())
+def _log_improvement(surface: Surface, row: Array) -> float:
+    """Logarithm of the expected improvement at a row (d,) times the surface's factors."""
+    by_improvement = replace(surface, acquisition=ACQUISITIONS["log-ei"], jitter=0.0)
+    return float(by_improvement.value(row[None])[0])
 
 
-def other_valley(stack: GPStack, observed: Array) -> tuple[int, Box] | None:
-    """The lowest observation in another valley than the best, and its neighbourhood; None if there is none.
+def other_valleys(stack: GPStack, observed: Array) -> Iterator[tuple[int, Box]]:
+    """The lowest observations of other valleys than the best, each with its neighbourhood, the lowest first.
 
     Args:
         stack: the posterior.
@@ -145,14 +161,19 @@ def other_valley(stack: GPStack, observed: Array) -> tuple[int, Box] | None:
     """
     height = stack.means(observed).mean(axis=0)
     order = np.argsort(height, kind="stable")[:_MOST]
-    best, others = observed[order[0]], observed[order]
-    ways = others[:, None] + _STEPS[:, None] * (best - others)[:, None]
-    on_the_way = stack.means(ways.reshape(-1, observed.shape[1])).mean(axis=0).reshape(len(order), -1)
-    apart = order[on_the_way.max(axis=1) > height[order] + _RIDGE]
-    apart = apart[height[apart] > height[order[0]]]
-    if len(apart) == 0:
-        return None
-    lowest, scale = int(apart[0]), np.median(stack.thetas.length_scale, axis=0)
-    gaps = np.abs(observed[height < height[lowest]] - observed[lowest]) / scale
-    reach = 0.5 * float(gaps.max(axis=1).min())
-    return lowest, Box(observed[lowest], np.maximum(reach * scale, SEPARATION))
+    lowest, scale = order[0], np.median(stack.thetas.length_scale, axis=0)
+    others = order[height[order] > height[lowest] + _SAME]
+    for _ in range(_VALLEYS):
+        others = others[_ridge(stack, observed[others], observed[lowest]) > height[others] + _RIDGE]
+        if len(others) == 0:
+            return
+        lowest = others[0]
+        gaps = np.abs(observed[height < height[lowest] - _SAME] - observed[lowest]) / scale
+        yield int(lowest), Box(observed[lowest], 0.5 * float(gaps.max(axis=1).min()) * scale)
+
+
+def _ridge(stack: GPStack, points: Array, goal: Array) -> Array:
+    """The highest mean (m,) on the straight ways from points (m, D) to a goal (D,)."""
+    ways = points[:, None] + _STEPS[:, None] * (goal - points)[:, None]
+    means = stack.means(ways.reshape(-1, points.shape[1])).mean(axis=0)
+    return np.asarray(means.reshape(len(points), len(_STEPS)).max(axis=1))

@@ -91,11 +91,10 @@ class GPStack:
         return t.mean[:, None] + amplitude * mean, amplitude * np.sqrt(self._floored(variance))
 
     def means(self, points: Array) -> Array:
-        """The posterior mean (S, m) alone, which takes no longer than the covariances do."""
+        """The posterior mean (S, m) alone at points (m, D), in far less time than ``predict``."""
         t = self.thetas
-        across = np.empty((len(t), len(points), self.x.shape[1]))
-        kernels.covariances(self.x, points, self._weights, t.variance, across)
-        mean = (across @ self.alpha[..., None])[..., 0]
+        mean, slope = np.empty((len(t), len(points))), np.empty((len(t), *points.shape))
+        kernels.weigh(self.x, points, self._weights, t.variance, self.alpha, mean, slope)
         return np.asarray(t.mean[:, None] + np.exp(t.log_amplitude(points)) * mean)
 
     def predict_gradient(self, points: Array) -> Prediction:
