@@ -101,14 +101,7 @@ _ACCEPTED = {
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy(
-            "auto",
-            surrogate="fantasised",
-            outputs="learned",
-            edges="discounted",
-            amplitude="learned",
-            basins="others",
-        ),
+        Strategy("auto", surrogate="fantasised", outputs="learned", edges="discounted", amplitude="learned"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),
