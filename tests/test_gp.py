@@ -1,7 +1,5 @@
 """The stack of Gaussian processes against scikit-learn, refits and finite differences."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -55,14 +53,6 @@ def test_prediction_agrees_with_scikit_learn():
         expected, expected_std = oracle(x, y, stack.thetas, s).predict(points, return_std=True)
         np.testing.assert_allclose(mean[s], expected + stack.thetas.mean[s], rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(std[s], expected_std, rtol=1e-7, atol=1e-9)
-
-
-def test_means_alone_are_those_of_a_prediction():
-    x, y, stack = some_stack(3)
-    swollen = fit(x, y, replace(stack.thetas, swell=np.random.default_rng(5).normal(size=(4, 3))))
-    points = np.random.default_rng(4).random((20, 3))
-    for one in (stack, swollen, stack.condition(points[:2])):
-        np.testing.assert_allclose(one.means(points), one.predict(points)[0], rtol=1e-10, atol=1e-12)
 
 
 def test_prediction_with_its_gradient_is_the_same_prediction():

@@ -32,7 +32,7 @@ LAYERS = {
         "odds",
         "settle",
     ],
-    "maximise": ["surface", "maximise", "basins"],
+    "maximise": ["surface", "maximise"],
     "strategy": ["strategy", "sources", "batch"],
     "optimizer": ["trial", "checks", "optimizer"],
     "run": ["evaluate", "workers", "campaign", "result", "exclusive", "study", "progress", "loop"],

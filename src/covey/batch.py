@@ -14,7 +14,6 @@ import numpy as np
 
 from covey.acquisition import Acquisition
 from covey.arrays import Array
-from covey.basins import Scene, elsewhere, stay
 from covey.density import Data
 from covey.edges import inside
 from covey.features import Features
@@ -101,10 +100,7 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
         repulsion = REPULSIONS[strategy.repel](stack, embed(pending), search, rng)
         discount = EDGES[strategy.edges](stack.thetas, task.features)
         factors = tuple(factor for factor in (odds, repulsion, discount) if factor is not None)
-        surface = Surface(view, acquisition, jitter, task.features, factors)
-        found = maximise(surface, search, rng)
-        scene = Scene(surface, search, stack, task.observed, pending)
-        row = BASINS[strategy.basins](found, scene, rng)
+        row = maximise(Surface(view, acquisition, jitter, task.features, factors), search, rng)
         source.record(embed(row[None])[0], stack)
         pending = np.concatenate([pending, row[None]])
         choices.append(Choice(row, jitter, stack.thetas))
@@ -184,10 +180,6 @@ REPULSIONS: dict[str, Callable[[GPStack, Array, Search, np.random.Generator], Fa
 EDGES: dict[str, Callable[[Thetas, Features], Factor | None]] = {
     "equal": _no_discount,
     "discounted": inside,
-}
-BASINS: dict[str, Callable[[Array, Scene, np.random.Generator], Array]] = {
-    "best": stay,
-    "others": elsewhere,
 }
 VIEWS: dict[bool, Callable[[GPStack, np.random.Generator], Posterior]] = {
     False: _posterior,

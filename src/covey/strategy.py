@@ -36,8 +36,6 @@ class Strategy:
             "discounted" (``covey.edges``).
         amplitude: whether the model's signal is as large everywhere, "even", or swells towards the faces of
             the space or away from them, as "learned" from the data (``covey.gp``).
-        basins: whether every point improves on the "best" value, or some on that of "others", where the best
-            one has little left to give (``covey.basins``).
     """
 
     name: str
@@ -52,7 +50,6 @@ class Strategy:
     outputs: Literal["standard", "learned"] = "standard"
     edges: Literal["equal", "discounted"] = "equal"
     amplitude: Literal["even", "learned"] = "even"
-    basins: Literal["best", "others"] = "best"
 
     def __post_init__(self) -> None:
         if not (_is_count(self.s) or self.s == "auto"):
@@ -95,7 +92,6 @@ _ACCEPTED = {
     "outputs": ("standard", "learned"),
     "edges": ("equal", "discounted"),
     "amplitude": ("even", "learned"),
-    "basins": ("best", "others"),
 }
 
 STRATEGIES: dict[str, Strategy] = {
