@@ -19,6 +19,7 @@ from covey.edges import inside
 from covey.features import Features
 from covey.gp import GPStack, fit
 from covey.maximise import maximise
+from covey.mixture import MIXTURES
 from covey.odds import Odds, success
 from covey.paths import draw_paths
 from covey.penalty import local_penalty
@@ -62,11 +63,13 @@ class Choice:
 
     Attributes:
         row: where in the cube (d,).
+        acquisition: the name of what it was chosen by.
         jitter: the trade-off it was chosen with.
         thetas: the set it was chosen with.
     """
 
     row: Array
+    acquisition: str
     jitter: float
     thetas: Thetas
 
@@ -82,7 +85,7 @@ class Batch:
 
 def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.Generator) -> Batch:
     """Choose ``size`` points; fewer if a finite space has fewer left."""
-    strategy, acquisition, embed = task.strategy, task.acquisition, task.features.embed
+    strategy, embed = task.strategy, task.features.embed
     s = strategy.thetas_per_point(size + len(task.pending), len(task.observed))
     failed = embed(task.failed)
     odds = success(task.data, failed, rng)
@@ -94,6 +97,7 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
     while len(choices) < size and not (search := _search(task, pending)).exhausted:
         if stack is None or rng.random() < strategy.p:
             stack = fit(data.x, data.y, source.draw())
+        acquisition = MIXTURES[strategy.mixture](task.acquisition, len(pending), rng)
         jitter = JITTERS[strategy.jitter](acquisition, rng)
         surrogate = SURROGATES[strategy.surrogate](stack, embed(pending), rng)
         view = VIEWS[acquisition.draws_paths](surrogate, rng)
@@ -103,7 +107,7 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
         row = maximise(Surface(view, acquisition, jitter, task.features, factors), search, rng)
         source.record(embed(row[None])[0], stack)
         pending = np.concatenate([pending, row[None]])
-        choices.append(Choice(row, jitter, stack.thetas))
+        choices.append(Choice(row, acquisition.name, jitter, stack.thetas))
     return Batch(choices, source.base.ensemble, source.base.diagnostics)
 
 

@@ -50,7 +50,8 @@ class Optimizer:
         space: what can be varied.
         strategy: a name from ``covey.strategies()`` or a ``covey.Strategy``.
         acquisition: a name from ``covey.acquisitions()``, a function of (mean, std, best, jitter), or a
-            ``covey.Acquisition``; None takes the strategy's own, or else log-EI.
+            ``covey.Acquisition``, which then chooses all points; None takes the strategy's own, or else
+            log-EI, and the strategy's mixture.
         noise: "learn", or the standard deviation of the noise in the objective's units; 0.0 says that
             the objective is deterministic.
         prior: "default", "paper", or a ``covey.Prior``.
@@ -75,8 +76,10 @@ class Optimizer:
         if not isinstance(space, Space):
             raise TypeError(f"space must be a covey.Space, got {space!r}")
         self.space = space
-        self.strategy = resolve_strategy(strategy)
-        self.acquisition = pair(self.strategy, acquisition)
+        chosen = resolve_strategy(strategy)
+        self.acquisition = pair(chosen, acquisition)
+        # Who names an acquisition function wants no other one.
+        self.strategy = chosen if acquisition is None else replace(chosen, mixture="none")
         self.noise = check_noise(noise)
         self.prior = resolve_prior(prior, len(space))
         self.n_initial = check_count(n_initial, len(space))
@@ -293,7 +296,7 @@ class Optimizer:
         scales = np.median(t.length_scale, axis=0)[np.searchsorted(owner, range(len(self.space)))]
         return Origin(
             self.strategy.name,
-            self.acquisition.name,
+            choice.acquisition,
             choice.jitter,
             dict(zip(self.space.dimensions, scales.tolist(), strict=True)),
             {part: float(np.median(getattr(t, part))) for part in ("variance", "mean", "noise")},

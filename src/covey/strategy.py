@@ -36,6 +36,8 @@ class Strategy:
             "discounted" (``covey.edges``).
         amplitude: whether the model's signal is as large everywhere, "even", or swells towards the faces of
             the space or away from them, as "learned" from the data (``covey.gp``).
+        mixture: "none", all points are chosen by the acquisition function; or some beside pending ones by a
+            lower confidence "bound" in its place (``covey.mixture``), unless the optimizer is given one.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Strategy:
     outputs: Literal["standard", "learned"] = "standard"
     edges: Literal["equal", "discounted"] = "equal"
     amplitude: Literal["even", "learned"] = "even"
+    mixture: Literal["none", "bound"] = "none"
 
     def __post_init__(self) -> None:
         if not (_is_count(self.s) or self.s == "auto"):
@@ -92,12 +95,20 @@ _ACCEPTED = {
     "outputs": ("standard", "learned"),
     "edges": ("equal", "discounted"),
     "amplitude": ("even", "learned"),
+    "mixture": ("none", "bound"),
 }
 
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy("auto", surrogate="fantasised", outputs="learned", edges="discounted", amplitude="learned"),
+        Strategy(
+            "auto",
+            surrogate="fantasised",
+            outputs="learned",
+            edges="discounted",
+            amplitude="learned",
+            mixture="bound",
+        ),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),

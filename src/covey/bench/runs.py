@@ -14,7 +14,7 @@ from covey.bench.functions import problem
 from covey.bench.interface import Benchmark
 from covey.bench.paper import N_INITIAL, prior_of
 from covey.optimizer import Optimizer
-from covey.strategy import Strategy, strategy
+from covey.strategy import DEFAULT_ACQUISITION, Strategy, strategy
 from covey.trial import Trial
 
 
@@ -42,7 +42,7 @@ class Job:
     Attributes:
         problem: its name.
         method: a strategy's name, with settings after colons: "ats-b-lcb:p=1".
-        acquisition: for methods without one of their own.
+        acquisition: as ``acquisition_of`` says.
         M: the batch size.
         iterations: T.
         seed: of the run; initial points depend on nothing else.
@@ -88,6 +88,12 @@ def strategy_of(method: str, settings: Settings) -> Strategy:
     return strategy(name, **common)
 
 
+def acquisition_of(method: str, settings: Settings, default: str) -> str:
+    """The acquisition function of a method: the one it is defined for, or else a problem's default."""
+    own = DEFAULT_ACQUISITION if as_it_is(method) else default
+    return strategy_of(method, settings).acquisition or own
+
+
 def run(job: Job, settings: Settings, target: Benchmark | None = None) -> list[dict[str, Any]]:
     """Do a run with the paper's settings; its records, the random points as iteration 0.
 
@@ -100,7 +106,7 @@ def run(job: Job, settings: Settings, target: Benchmark | None = None) -> list[d
     optimizer = Optimizer(
         target.space,
         strategy_of(job.method, settings),
-        job.acquisition,
+        None if as_it_is(job.method) else job.acquisition,
         noise=0.0,
         prior="default" if as_it_is(job.method) else prior_of(settings.prior, target.space),
         n_initial=N_INITIAL,

@@ -14,9 +14,8 @@ from covey.bench import table as tables
 from covey.bench.functions import problem
 from covey.bench.pool import run_all
 from covey.bench.records import Results, find, read, there
-from covey.bench.runs import Job, Settings, as_it_is, run, strategy_of
+from covey.bench.runs import Job, Settings, acquisition_of, run
 from covey.cli import InputError
-from covey.strategy import DEFAULT_ACQUISITION
 
 bench = typer.Typer(
     help="Benchmarks: the paper's experiments, and more.",
@@ -123,8 +122,7 @@ def _jobs(
             column = protocol.COLUMNS.get(name) or protocol.Column(problem(name).name, 10, 10, "ei", False)
             for method in methods:
                 rounds = iterations or column.iterations
-                own = DEFAULT_ACQUISITION if as_it_is(method) else column.acquisition
-                acquisition = strategy_of(method, settings).acquisition or own
+                acquisition = acquisition_of(method, settings, column.acquisition)
                 if method.partition(":")[0] == "sequential":
                     found.append(Job(name, method, acquisition, 1, rounds * column.batch, seed))
                     continue

@@ -16,7 +16,7 @@ from covey.bench.higgs import ALL, SMALL, TRAIN, VALID, Higgs, Source, Synthetic
 from covey.bench.paper import prior_of
 from covey.bench.pool import run_all
 from covey.bench.records import Results
-from covey.bench.runs import Job, Settings, run, strategy_of
+from covey.bench.runs import Job, Settings, acquisition_of, run
 from covey.cli import InputError
 from covey.cli.bench import KEY, STARTS, bench, names
 
@@ -105,6 +105,6 @@ def _job(
     source: Source, method: str, settings: Settings, sizes: dict[bool, tuple[int, int]], seed: int
 ) -> Job:
     """A run, with M and T by whether it is sequential, and the acquisition function it is defined for."""
-    acquisition = strategy_of(method, settings).acquisition or boosting.ACQUISITION
+    acquisition = acquisition_of(method, settings, boosting.ACQUISITION)
     size, rounds = sizes[method.partition(":")[0] == "sequential"]
     return Job(boosting.Boosting(source).name, method, acquisition, size, rounds, seed)

@@ -1,0 +1,46 @@
+"""Which acquisition function chooses a point? The same for all, or a bound for some beside pending points.
+
+Expected improvement asks for a gain at once. It polishes the valley that it is in before it goes down
+another, whose first step hardly ever beats the best value. In a batch other points do the polishing: the more
+of them are in flight, the less one more has to add. So a point beside k pending ones is chosen, with the
+probability
+
+    min(k / 25, 0.3),
+
+by the lower confidence bound, mean - 2 std. It takes no notice of the best value and goes where the objective
+may be lowest, to valleys that are known rather than into the unknown. A discount of edges weighs more on it
+than on an improvement, which changes by orders of magnitude where a bound changes by a half: points that are
+chosen by the bound stay inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from covey.acquisition import ACQUISITIONS, Acquisition
+
+_CROWD = 25
+_MOST = 0.3
+
+_LCB = ACQUISITIONS["lcb"]
+BOUND = replace(_LCB, jitter=replace(_LCB.jitter, fixed=2.0))
+"""The lower confidence bound with two standard deviations."""
+
+
+def _same(acquisition: Acquisition, _pending: int, _rng: np.random.Generator) -> Acquisition:
+    return acquisition
+
+
+def _some_by_bound(acquisition: Acquisition, pending: int, rng: np.random.Generator) -> Acquisition:
+    share = min(pending / _CROWD, _MOST)
+    return BOUND if share > 0 and rng.random() < share else acquisition
+
+
+MIXTURES: dict[str, Callable[[Acquisition, int, np.random.Generator], Acquisition]] = {
+    "none": _same,
+    "bound": _some_by_bound,
+}
+"""What the values of a strategy's axis do: the acquisition function of a point beside so many pending."""
