@@ -24,24 +24,34 @@ def names(batches, strategy="auto", acquisition=None, size=8, **settings):
     return found[1:]
 
 
-@pytest.mark.parametrize(("pending", "share"), [(1, 0.04), (5, 0.2), (7, 0.28), (8, 0.3), (100, 0.3)])
-def test_the_share_of_the_bound_grows_with_the_points_in_flight_up_to_three_tenths(pending, share):
+def assert_share(share, pending, dimensions):
+    """Of the points so many are chosen by the bound, within four standard errors."""
     rng, draws = np.random.default_rng(pending), 4000
-    chosen = Counter(MIXTURES["bound"](LOG_EI, pending, rng).name for _ in range(draws))
+    chosen = Counter(MIXTURES["bound"](LOG_EI, pending, dimensions, rng).name for _ in range(draws))
     assert set(chosen) == {"lcb", "log-ei"}
     error = (share * (1 - share) / draws) ** 0.5
     assert chosen["lcb"] / draws == pytest.approx(share, abs=4 * error)
 
 
+@pytest.mark.parametrize(("pending", "share"), [(1, 0.04), (5, 0.2), (7, 0.28), (8, 0.3), (100, 0.3)])
+def test_the_share_of_the_bound_grows_with_the_points_in_flight_up_to_three_tenths(pending, share):
+    assert_share(share, pending, dimensions=2)
+
+
+@pytest.mark.parametrize(("dimensions", "share"), [(1, 0.3), (6, 0.3), (12, 0.15), (60, 0.03)])
+def test_the_share_of_the_bound_falls_beyond_six_dimensions(dimensions, share):
+    assert_share(share, pending=20, dimensions=dimensions)
+
+
 def test_alone_a_point_goes_by_the_acquisition_function_and_no_random_number_is_drawn():
     rng, untouched = np.random.default_rng(0), np.random.default_rng(0)
-    assert MIXTURES["bound"](LOG_EI, 0, rng) is LOG_EI
+    assert MIXTURES["bound"](LOG_EI, 0, 2, rng) is LOG_EI
     assert rng.random() == untouched.random()
 
 
 def test_without_a_mixture_no_number_of_pending_points_changes_anything():
     rng, untouched = np.random.default_rng(0), np.random.default_rng(0)
-    assert all(MIXTURES["none"](LOG_EI, k, rng) is LOG_EI for k in range(50))
+    assert all(MIXTURES["none"](LOG_EI, k, 2, rng) is LOG_EI for k in range(50))
     assert rng.random() == untouched.random()
 
 

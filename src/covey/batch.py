@@ -97,7 +97,7 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
     while len(choices) < size and not (search := _search(task, pending)).exhausted:
         if stack is None or rng.random() < strategy.p:
             stack = fit(data.x, data.y, source.draw())
-        acquisition = MIXTURES[strategy.mixture](task.acquisition, len(pending), rng)
+        acquisition = MIXTURES[strategy.mixture](task.acquisition, len(pending), len(task.space), rng)
         jitter = JITTERS[strategy.jitter](acquisition, rng)
         surrogate = SURROGATES[strategy.surrogate](stack, embed(pending), rng)
         view = VIEWS[acquisition.draws_paths](surrogate, rng)

@@ -2,15 +2,16 @@
 
 Expected improvement asks for a gain at once. It polishes the valley that it is in before it goes down
 another, whose first step hardly ever beats the best value. In a batch other points do the polishing: the more
-of them are in flight, the less one more has to add. So a point beside k pending ones is chosen, with the
-probability
+of them are in flight, the less one more has to add. So a point beside k pending ones is chosen, in d
+dimensions with the probability
 
-    min(k / 25, 0.3),
+    min(k / 25, 0.3) min(1, 6 / d),
 
 by the lower confidence bound, mean - 2 std. It takes no notice of the best value and goes where the objective
 may be lowest, to valleys that are known rather than into the unknown. A discount of edges weighs more on it
 than on an improvement, which changes by orders of magnitude where a bound changes by a half: points that are
-chosen by the bound stay inside.
+chosen by the bound stay inside. In many dimensions few valleys are ever known, and all of the inside is close
+to the centre: so the share falls beyond six.
 """
 
 from __future__ import annotations
@@ -24,23 +25,28 @@ from covey.acquisition import ACQUISITIONS, Acquisition
 
 _CROWD = 25
 _MOST = 0.3
+_DIMENSIONS = 6
 
 _LCB = ACQUISITIONS["lcb"]
 BOUND = replace(_LCB, jitter=replace(_LCB.jitter, fixed=2.0))
 """The lower confidence bound with two standard deviations."""
 
 
-def _same(acquisition: Acquisition, _pending: int, _rng: np.random.Generator) -> Acquisition:
+def _same(
+    acquisition: Acquisition, _pending: int, _dimensions: int, _rng: np.random.Generator
+) -> Acquisition:
     return acquisition
 
 
-def _some_by_bound(acquisition: Acquisition, pending: int, rng: np.random.Generator) -> Acquisition:
-    share = min(pending / _CROWD, _MOST)
+def _some_by_bound(
+    acquisition: Acquisition, pending: int, dimensions: int, rng: np.random.Generator
+) -> Acquisition:
+    share = min(pending / _CROWD, _MOST) * min(1.0, _DIMENSIONS / dimensions)
     return BOUND if share > 0 and rng.random() < share else acquisition
 
 
-MIXTURES: dict[str, Callable[[Acquisition, int, np.random.Generator], Acquisition]] = {
+MIXTURES: dict[str, Callable[[Acquisition, int, int, np.random.Generator], Acquisition]] = {
     "none": _same,
     "bound": _some_by_bound,
 }
-"""What the values of a strategy's axis do: the acquisition function of a point beside so many pending."""
+"""What the values of a strategy's axis do: which acquisition function, by points pending and dimensions."""
