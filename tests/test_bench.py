@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 from covey.bench.functions import PROBLEMS
 from covey.bench.paper import COLUMNS, METHODS, PRIORS, REPORTED, prior_of
 from covey.bench.records import BadResults, Results, read
-from covey.bench.runs import Job, Settings, run, strategy_of
+from covey.bench.runs import Job, Settings, acquisition_of, run, strategy_of
 from covey.bench.table import cells, markdown, plus_minus
 from covey.cli.app import app
+from covey.optimizer import Optimizer
 from covey.strategy import STRATEGIES
 
 OPTIONS = [
@@ -141,6 +142,22 @@ def test_settings_of_a_method_are_part_of_its_name():
     assert strategy_of("ats:starts=0", Settings(starts=3)).starts is None
     assert strategy_of("ats", Settings(starts=3)).starts == 3
     assert strategy_of("auto", Settings(s=7, starts=3)) == STRATEGIES["auto"]
+
+
+def test_auto_keeps_its_own_acquisition_function_whatever_a_problems_is():
+    chosen = {method: acquisition_of(method, Settings(), "lcb") for method in ("auto", "ats", "p-ts")}
+    assert chosen == {"auto": "log-ei", "ats": "lcb", "p-ts": "ts"}
+
+
+def test_auto_runs_with_its_mixture():
+    found = run(Job("branin", "auto", "log-ei", 8, 2, seed=0), Settings())
+    opt = Optimizer(PROBLEMS["branin"].space, noise=0.0, n_initial=5, initial="random", seed=0)
+    for record, size in zip(found, (5, 8, 8), strict=True):
+        trials = opt.ask(size)
+        values = [PROBLEMS["branin"](trial.params) for trial in trials]
+        opt.tell(trials, values)
+        assert record["values"] == values
+    assert {trial.origin.acquisition for trial in opt.trials} == {None, "log-ei", "lcb"}
 
 
 @pytest.mark.parametrize("reading", PRIORS)
