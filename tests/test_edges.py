@@ -9,7 +9,7 @@ from covey.edges import inside
 from covey.features import Features
 from covey.thetas import Thetas
 
-CUBE = Features.of(covey.Space({name: covey.Float(-2.0, 3.0) for name in "abc"}))
+CUBE = Features.of(covey.Space({name: covey.Float(-2.0, 3.0) for name in "abcde"}))
 MIXED = Features.of(
     covey.Space(
         {
@@ -17,6 +17,7 @@ MIXED = Features.of(
             "x": covey.Float(0.1, 10.0, log=True),
             "level": covey.Int(1, 9),
             "y": covey.Float(0.0, 1.0),
+            "z": covey.Float(0.0, 1.0),
         }
     )
 )
@@ -35,7 +36,7 @@ def one_theta(features, length_scale):
 
 def test_log_factor_is_the_formula():
     thetas = some_thetas(CUBE)
-    points = np.random.default_rng(1).random((30, 3))
+    points = np.random.default_rng(1).random((30, 5))
     width = thetas.length_scale / 10
     expected = np.ones((4, 30))
     for s in range(4):
@@ -62,12 +63,14 @@ def test_gradient_agrees_with_differences(features):
 
 def test_a_face_counts_a_quarter_a_corner_of_three_faces_the_cube_of_it_and_the_middle_whole():
     discount = inside(one_theta(CUBE, 0.5), CUBE)
-    points = np.array([[0.5, 0.5, 0.5], [0.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.0, 1.0, 1.0]])
+    middle = [0.5, 0.5]
+    corners = ([0.5, 0.5, 0.5], [0.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.0, 1.0, 1.0])
+    points = np.array([[*corner, *middle] for corner in corners])
     np.testing.assert_allclose(np.exp(discount.log_factor(points)[0]), [1, 1 / 4, 1 / 4, 1 / 64])
 
 
 def test_what_changes_quickly_is_discounted_only_close_to_the_edge():
-    near = np.array([[0.05, 0.5, 0.5]])
+    near = np.array([[0.05, 0.5, 0.5, 0.5, 0.5]])
     slow, quick = (inside(one_theta(CUBE, scale), CUBE).log_factor(near)[0, 0] for scale in (1.0, 0.1))
     assert slow < np.log(0.6)
     assert quick > np.log(0.999)
@@ -75,9 +78,23 @@ def test_what_changes_quickly_is_discounted_only_close_to_the_edge():
 
 def test_levels_and_choices_have_no_edge():
     discount = inside(some_thetas(MIXED), MIXED)
-    rows = np.array([[0.0, 0.3, 0.0, 0.6], [1.0, 0.3, 1.0, 0.6], [0.5, 0.3, 0.5, 0.6]])
+    rows = np.array([[0.0, 0.3, 0.0, 0.6, 0.6], [1.0, 0.3, 1.0, 0.6, 0.6], [0.5, 0.3, 0.5, 0.6, 0.6]])
     log = discount.log_factor(MIXED.embed(rows))
     np.testing.assert_array_equal(log, log[:, [0, 0, 0]])
+
+
+def face(count):
+    """The discount of a face of a cube with so many continuous coordinates."""
+    features = Features.of(covey.Space({f"x{k}": covey.Float(0.0, 1.0) for k in range(count)}))
+    discount = inside(one_theta(features, 0.5), features)
+    point = np.full((1, count), 0.5)
+    point[0, 0] = 0.0
+    return 1.0 if discount is None else np.exp(discount.log_factor(point)[0, 0])
+
+
+def test_a_line_and_a_square_have_no_discount_and_it_grows_until_five_dimensions():
+    powers = [-np.log2(face(count)) for count in range(1, 9)]
+    np.testing.assert_allclose(powers, [0, 0, 2 / 3, 4 / 3, 2, 2, 2, 2], atol=1e-9)
 
 
 def test_a_space_without_continua_is_not_discounted():

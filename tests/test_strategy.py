@@ -130,10 +130,10 @@ def test_whole_numbers_and_probabilities_may_be_numpys():
     assert covey.strategy("ats", s=np.int64(3), p=np.float64(0.5)).thetas_per_point(2) == 3
 
 
-def test_automatic_s_decreases_with_the_batch_and_never_vanishes():
+def test_automatic_s_shares_32_thetas_among_a_batch_with_four_for_each_at_least():
     auto = [covey.strategy("ats", s="auto").thetas_per_point(m) for m in range(1, 200)]
-    assert all(a >= b >= 1 for a, b in pairwise(auto))
-    assert auto[0] > auto[9] > auto[99]
+    assert all(a >= b >= 4 for a, b in pairwise(auto))
+    assert [auto[m - 1] for m in (1, 2, 4, 5, 8, 100)] == [32, 16, 8, 6, 4, 4]
     assert covey.strategy("ats", s=7).thetas_per_point(100, 900) == 7
 
 

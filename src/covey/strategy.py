@@ -33,7 +33,7 @@ class Strategy:
         outputs: how the model sees values: "standard", or on a scale "learned" from the data, from linear to
             logarithmic (``covey.outputs``).
         edges: whether a point on a face of the space counts as much as one inside, "equal", or is
-            "discounted" (``covey.edges``).
+            "discounted" in more than two dimensions (``covey.edges``).
         amplitude: whether the model's signal is as large everywhere, "even", or swells towards the faces of
             the space or away from them, as "learned" from the data (``covey.gp``).
         mixture: "none", all points are chosen by the acquisition function; or some beside pending ones by a
@@ -70,12 +70,12 @@ class Strategy:
             )
 
     def thetas_per_point(self, batch: int, observations: int = 0) -> int:
-        """S for a batch of this size; "auto" is 32 over its square root (10 at 10), at least 4.
+        """S for a batch of this size; "auto" shares 32 among its points (6 each of 5), with at least 4 for each.
 
-        Beyond 100 observations n it decreases as sqrt(n) too: so does the width of what is averaged over.
+        Beyond 100 observations n it decreases as sqrt(n): so does the width of what is averaged over.
         """
         if self.s == "auto":
-            return max(4, round(32 / math.sqrt(batch * max(1.0, observations / _MANY))))
+            return max(4, round(32 / (batch * math.sqrt(max(1.0, observations / _MANY)))))
         return int(self.s)
 
 
