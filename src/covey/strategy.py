@@ -70,7 +70,7 @@ class Strategy:
             )
 
     def thetas_per_point(self, batch: int, observations: int = 0) -> int:
-        """S for a batch of this size; "auto" shares 32 among its points (6 each of 5), with at least 4 for each.
+        """S for a batch of this size; "auto" shares 32 among its points, at least 4 for each.
 
         Beyond 100 observations n it decreases as sqrt(n): so does the width of what is averaged over.
         """
