@@ -10,8 +10,8 @@ dimensions with the probability
 by the lower confidence bound, mean - 2 std. It takes no notice of the best value and goes where the objective
 may be lowest, to valleys that are known rather than into the unknown. A discount of edges weighs more on it
 than on an improvement, which changes by orders of magnitude where a bound changes by a half: points that are
-chosen by the bound stay inside where there is one. In many dimensions few valleys are ever known, and all of the inside is close
-to the centre: so the share falls beyond six.
+chosen by the bound stay inside where there is one. In many dimensions few valleys are ever known, and all of
+the inside is close to the centre: so the share falls beyond six.
 """
 
 from __future__ import annotations
