@@ -32,6 +32,7 @@ class Data:
         noise: the noise variance in standardised units; None where it is learned.
         prior: on the parts of theta.
         swell: how the amplitude's swell is shared by the features (D,); None where the amplitude is even.
+        apart: how far observations are from each other that count for theta, where there is no noise.
     """
 
     x: Array
@@ -40,6 +41,7 @@ class Data:
     noise: float | None
     prior: Prior
     swell: Array | None = None
+    apart: float = 0.0
 
     @property
     def dimensions(self) -> int:
@@ -53,6 +55,20 @@ class Data:
     def part(self, index: NDArray[np.intp]) -> Data:
         """The same, of some of the observations."""
         return replace(self, x=self.x[index], y=self.y[index])
+
+    @property
+    def counting(self) -> NDArray[np.intp]:
+        """The observations that count for theta: without noise, of a crowd the one that was told first.
+
+        Points crowd in a valley that is being polished, and speak of that place alone. A likelihood takes its
+        kernel for true everywhere, and has them outvote the rest on length-scales and scale, by which the
+        next valley is to be found. Where noise is learned they count: nothing else tells it.
+        """
+        if self.apart == 0 or self.noise != 0:
+            return np.arange(len(self.y))
+        kept = np.empty(len(self.y), dtype=np.bool_)
+        kernels.apart(self.x, self.apart, kept)
+        return np.flatnonzero(kept)
 
     def thetas(self, position: Array) -> Thetas:
         """The thetas at walker positions (S, parameters)."""
@@ -163,3 +179,7 @@ def _log_likelihood_gradient(data: Data, theta: Thetas) -> tuple[float, Array]:
         # Residuals fall as the amplitude rises, their noise twice as fast, and the slope of both is its own.
         gradient[-1] = (bulge(data.x) @ data.swell) @ (alpha * residual - noisy - 1.0)
     return value - float(log_amplitude.sum()), gradient
+
+
+EVIDENCE: dict[str, float] = {"all": 0.0, "spread": 0.04}
+"""What the values of a strategy's axis do: the least distance of what counts, in edges of the cube."""

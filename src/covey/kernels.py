@@ -65,6 +65,21 @@ def _covariance(z: Any, variance: float, noise: Any, jitter: float, out: Any) ->
 
 
 @compiled
+def apart(x: Any, distance: float, kept: Any) -> None:
+    """Kept (n,) <- whether a point of x (n, D) is at least so far from all that were kept before it."""
+    for i in range(x.shape[0]):
+        kept[i] = True
+        for j in range(i):
+            if kept[j]:
+                total = 0.0
+                for k in range(x.shape[1]):
+                    total += (x[i, k] - x[j, k]) ** 2
+                if total < distance * distance:
+                    kept[i] = False
+                    break
+
+
+@compiled
 def _scaled(x: Any, weights: Any, out: Any) -> None:
     features, n = x.shape
     for k in range(features):

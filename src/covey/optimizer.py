@@ -23,7 +23,7 @@ from covey.checks import (
     is_whole,
     pair,
 )
-from covey.density import Data
+from covey.density import EVIDENCE, Data
 from covey.design import initial_rows
 from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
 from covey.features import AMPLITUDES, Features
@@ -285,7 +285,8 @@ class Optimizer:
     def _data(self, points: Array, outputs: Outputs) -> Data:
         noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
         swell = AMPLITUDES[self.strategy.amplitude](self._features)
-        return Data(points, outputs.z, self._features.owner, noise, self.prior, swell)
+        apart = EVIDENCE[self.strategy.evidence]
+        return Data(points, outputs.z, self._features.owner, noise, self.prior, swell, apart)
 
     def _stacked(self, rows: list[Array]) -> Array:
         """Rows (k, d) as one array, also when there are none."""

@@ -97,6 +97,7 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
         count: draws wanted; each look at the ensemble, some steps apart, gives one per walker.
         rng: source of all randomness.
     """
+    data = data.part(data.counting)
     new = 1.0 if start is None else 1 - start.observations / len(data.y)
     extra = 0
     if start is None or new > _TOO_NEW:

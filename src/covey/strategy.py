@@ -36,6 +36,8 @@ class Strategy:
             "discounted" in more than two dimensions (``covey.edges``).
         amplitude: whether the model's signal is as large everywhere, "even", or swells towards the faces of
             the space or away from them, as "learned" from the data (``covey.gp``).
+        evidence: the observations that count for theta: "all" or, where there is no noise, those that are
+            "spread", one of a crowd (``covey.density``).
         mixture: "none", all points are chosen by the acquisition function; or some beside pending ones by a
             lower confidence "bound" in its place (``covey.mixture``), unless the optimizer is given one.
     """
@@ -52,6 +54,7 @@ class Strategy:
     outputs: Literal["standard", "learned"] = "standard"
     edges: Literal["equal", "discounted"] = "equal"
     amplitude: Literal["even", "learned"] = "even"
+    evidence: Literal["all", "spread"] = "all"
     mixture: Literal["none", "bound"] = "none"
 
     def __post_init__(self) -> None:
@@ -95,6 +98,7 @@ _ACCEPTED = {
     "outputs": ("standard", "learned"),
     "edges": ("equal", "discounted"),
     "amplitude": ("even", "learned"),
+    "evidence": ("all", "spread"),
     "mixture": ("none", "bound"),
 }
 
@@ -107,6 +111,7 @@ STRATEGIES: dict[str, Strategy] = {
             outputs="learned",
             edges="discounted",
             amplitude="learned",
+            evidence="spread",
             mixture="bound",
         ),
         Strategy("sequential", p=0.0),
