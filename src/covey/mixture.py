@@ -1,13 +1,13 @@
 """Which acquisition function chooses a point? The same for all, or a bound for some beside pending points.
 
 Expected improvement asks for a gain at once. It polishes the valley that it is in before it goes down
-another, whose first step hardly ever beats the best value. In a batch other points do the polishing: the more
-of them are in flight, the less one more has to add. So a point beside k pending ones is chosen, in d
+another, whose first step hardly ever beats the best value. In a batch other points do the polishing, and
+beyond a handful one more adds next to nothing. So a point beside five pending ones or more is chosen, in d
 dimensions with the probability
 
-    min(k / 25, 0.3) min(1, 6 / d),
+    0.7 min(1, 6 / d),
 
-by the lower confidence bound, mean - 2 std. It takes no notice of the best value and goes where the objective
+by the lower confidence bound, mean - 3 std. It takes no notice of the best value and goes where the objective
 may be lowest, to valleys that are known rather than into the unknown. A discount of edges weighs more on it
 than on an improvement, which changes by orders of magnitude where a bound changes by a half: points that are
 chosen by the bound stay inside where there is one. In many dimensions few valleys are ever known, and all of
@@ -23,13 +23,13 @@ import numpy as np
 
 from covey.acquisition import ACQUISITIONS, Acquisition
 
-_CROWD = 25
-_MOST = 0.3
+_CROWD = 5
+_SHARE = 0.7
 _DIMENSIONS = 6
 
 _LCB = ACQUISITIONS["lcb"]
-BOUND = replace(_LCB, jitter=replace(_LCB.jitter, fixed=2.0))
-"""The lower confidence bound with two standard deviations."""
+BOUND = replace(_LCB, jitter=replace(_LCB.jitter, fixed=3.0))
+"""The lower confidence bound with three standard deviations."""
 
 
 def _same(
@@ -41,8 +41,8 @@ def _same(
 def _some_by_bound(
     acquisition: Acquisition, pending: int, dimensions: int, rng: np.random.Generator
 ) -> Acquisition:
-    share = min(pending / _CROWD, _MOST) * min(1.0, _DIMENSIONS / dimensions)
-    return BOUND if share > 0 and rng.random() < share else acquisition
+    share = _SHARE * min(1.0, _DIMENSIONS / dimensions)
+    return BOUND if pending >= _CROWD and rng.random() < share else acquisition
 
 
 MIXTURES: dict[str, Callable[[Acquisition, int, int, np.random.Generator], Acquisition]] = {
