@@ -38,7 +38,7 @@ def test_beside_five_points_in_flight_or_more_seven_of_ten_are_the_bounds(pendin
     assert_share(0.7, pending, dimensions=2)
 
 
-@pytest.mark.parametrize(("dimensions", "share"), [(1, 0.7), (6, 0.7), (12, 0.35), (60, 0.07)])
+@pytest.mark.parametrize(("dimensions", "share"), [(1, 0.7), (6, 0.7), (12, 0.175), (30, 0.028)])
 def test_the_share_of_the_bound_falls_beyond_six_dimensions(dimensions, share):
     assert_share(share, pending=20, dimensions=dimensions)
 

@@ -5,7 +5,7 @@ another, whose first step hardly ever beats the best value. In a batch other poi
 beyond a handful one more adds next to nothing. So a point beside five pending ones or more is chosen, in d
 dimensions with the probability
 
-    0.7 min(1, 6 / d),
+    0.7 min(1, 6 / d)^2,
 
 by the lower confidence bound, mean - 3 std. It takes no notice of the best value and goes where the objective
 may be lowest, to valleys that are known rather than into the unknown. A discount of edges weighs more on it
@@ -41,7 +41,7 @@ def _same(
 def _some_by_bound(
     acquisition: Acquisition, pending: int, dimensions: int, rng: np.random.Generator
 ) -> Acquisition:
-    share = _SHARE * min(1.0, _DIMENSIONS / dimensions)
+    share = _SHARE * min(1.0, _DIMENSIONS / dimensions) ** 2
     return BOUND if pending >= _CROWD and rng.random() < share else acquisition
 
 
