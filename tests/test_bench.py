@@ -98,8 +98,8 @@ def test_other_settings_do_not_mix(finished):
     [
         (["--problems", "nope"], "problem must be one of"),
         (["--methods", "nope"], "strategy must be one of"),
-        (["--methods", "ats:q=1"], "settings are s, p and starts"),
-        (["--methods", "ats:s=x"], "s must be a number"),
+        (["--methods", "ats:q=1"], "a strategy has the settings"),
+        (["--methods", "ats:s=x"], "s must be a whole number"),
         (["--methods", "ats-b-lcb:p=7"], "p must be a probability"),
         (["--prior", "nope"], "prior must be one of"),
         (["--batch-sizes", "0"], "whole numbers from 1"),
@@ -142,6 +142,7 @@ def test_settings_of_a_method_are_part_of_its_name():
     assert strategy_of("ats:starts=0", Settings(starts=3)).starts is None
     assert strategy_of("ats", Settings(starts=3)).starts == 3
     assert strategy_of("auto", Settings(s=7, starts=3)) == STRATEGIES["auto"]
+    assert strategy_of("auto:evidence=all", Settings()).evidence == "all"
 
 
 def test_auto_keeps_its_own_acquisition_function_whatever_a_problems_is():

@@ -144,7 +144,7 @@ def test_how_many_rows_there_are_and_what_to_do(folder):
         (["--synthetic", "--train", "0"], "--train"),
         (["--synthetic", "--valid", "99999999999"], "--valid"),
         (["--synthetic", "--methods", "ats,flock"], "flock"),
-        (["--synthetic", "--methods", "ats-b-lcb:p=x"], "p must be a number"),
+        (["--synthetic", "--methods", "ats-b-lcb:p=x"], "p must be a probability"),
         (
             ["--synthetic", "--prior", "scale-6-raw"],
             "prior scale-6-raw needs real parameters",

@@ -55,6 +55,7 @@ LAYERS = {
         "bench.split",
         "bench.higgs",
         "bench.paper",
+        "bench.methods",
         "bench.runs",
         "bench.boosting",
         "bench.records",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from covey.bench.conversation import Conversation, Params, Reply
+from covey.bench.methods import settings_in
 from covey.bench.peers import PEERS
 from covey.optimizer import Optimizer
 from covey.space import Space
@@ -43,22 +43,8 @@ def strategy_named(method: str) -> Strategy:
     Raises:
         ValueError: if there is no such strategy or setting.
     """
-    name, *changes = method.split(":")
-    settings: dict[str, Any] = {}
-    for change in changes:
-        key, equals, value = change.partition("=")
-        if not equals or key == "name":
-            raise ValueError(f"a method's settings are like 'auto:s=4', got {method!r}")
-        settings[key] = _parsed(value)
+    name, settings = settings_in(method)
     return strategy(name, **settings)
-
-
-def _parsed(value: str) -> Any:
-    """A number or null of JSON; anything else is a word."""
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
 
 
 class Ours:

@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist
 
 from covey.bench.functions import problem
 from covey.bench.interface import Benchmark
+from covey.bench.methods import settings_in
 from covey.bench.paper import N_INITIAL, prior_of
 from covey.optimizer import Optimizer
 from covey.strategy import DEFAULT_ACQUISITION, Strategy, strategy
@@ -67,23 +68,14 @@ def strategy_of(method: str, settings: Settings) -> Strategy:
     Raises:
         ValueError: if there is no such strategy or setting.
     """
-    name, *changes = method.split(":")
+    name, own = settings_in(method)
     base = strategy(name)
     common: dict[str, Any] = {"s": settings.s, "starts": settings.starts}
     if as_it_is(method):
         common = {"s": base.s, "starts": base.starts}
     if 0 < base.p < 1:
         common["p"] = settings.p
-    for change in changes:
-        key, equals, value = change.partition("=")
-        if key not in ("s", "p", "starts") or not equals:
-            raise ValueError(
-                f"a method's settings are s, p and starts, as in 'ats-b-lcb:p=1', got {method!r}"
-            )
-        try:
-            common[key] = float(value) if key == "p" else int(value)
-        except ValueError:
-            raise ValueError(f"{key} must be a number, got {method!r}") from None
+    common |= own
     common["starts"] = common["starts"] or None  # 0 on the command line
     return strategy(name, **common)
 

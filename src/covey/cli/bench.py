@@ -42,7 +42,7 @@ def names(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
 def paper(
     problems: Annotated[str | None, typer.Option(help="Separated by commas; by default all five.")] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Separated by commas, with settings as in ats-b-lcb:p=1.")
+        str | None, typer.Option(help="Separated by commas, with any settings, as in ats-b-lcb:p=1.")
     ] = None,
     reps: Annotated[int, typer.Option(min=1, help="Runs of each, with seeds from --seed.")] = 10,
     jobs: Annotated[int, typer.Option(min=1, help="Runs at once, each on one core.")] = 1,

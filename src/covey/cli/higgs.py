@@ -41,7 +41,7 @@ def xgboost(
         typer.Option(min=1, max=ALL, help=f"Validation rows; by default {VALID:,}; synthetic {SMALL[1]:,}."),
     ] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Separated by commas, with settings as in ats-b-lcb:p=1.")
+        str | None, typer.Option(help="Separated by commas, with any settings, as in ats-b-lcb:p=1.")
     ] = None,
     reps: Annotated[int, typer.Option(min=1, help="Runs of each, with seeds from --seed.")] = 5,
     jobs: Annotated[int, typer.Option(min=1, help="Runs at once, each on one core.")] = 1,
