@@ -33,7 +33,7 @@ LAYERS = {
         "settle",
     ],
     "maximise": ["surface", "maximise"],
-    "strategy": ["strategy", "sources", "mixture", "batch"],
+    "strategy": ["strategy", "sources", "batch"],
     "optimizer": ["trial", "checks", "optimizer"],
     "run": ["evaluate", "workers", "campaign", "result", "exclusive", "study", "progress", "loop"],
     "package": [""],  # covey itself, which names what is public

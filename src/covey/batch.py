@@ -19,7 +19,6 @@ from covey.edges import inside
 from covey.features import Features
 from covey.gp import GPStack, fit
 from covey.maximise import maximise
-from covey.mixture import MIXTURES
 from covey.odds import Odds, success
 from covey.paths import draw_paths
 from covey.penalty import local_penalty
@@ -97,17 +96,16 @@ def choose_batch(task: Task, size: int, start: Ensemble | None, rng: np.random.G
     while len(choices) < size and not (search := _search(task, pending)).exhausted:
         if stack is None or rng.random() < strategy.p:
             stack = fit(data.x, data.y, source.draw())
-        acquisition = MIXTURES[strategy.mixture](task.acquisition, len(pending), len(task.space), rng)
-        jitter = JITTERS[strategy.jitter](acquisition, rng)
+        jitter = JITTERS[strategy.jitter](task.acquisition, rng)
         surrogate = SURROGATES[strategy.surrogate](stack, embed(pending), rng)
-        view = VIEWS[acquisition.draws_paths](surrogate, rng)
+        view = VIEWS[task.acquisition.draws_paths](surrogate, rng)
         repulsion = REPULSIONS[strategy.repel](stack, embed(pending), search, rng)
         discount = EDGES[strategy.edges](stack.thetas, task.features)
         factors = tuple(factor for factor in (odds, repulsion, discount) if factor is not None)
-        row = maximise(Surface(view, acquisition, jitter, task.features, factors), search, rng)
+        row = maximise(Surface(view, task.acquisition, jitter, task.features, factors), search, rng)
         source.record(embed(row[None])[0], stack)
         pending = np.concatenate([pending, row[None]])
-        choices.append(Choice(row, acquisition.name, jitter, stack.thetas))
+        choices.append(Choice(row, task.acquisition.name, jitter, stack.thetas))
     return Batch(choices, source.base.ensemble, source.base.diagnostics)
 
 

@@ -1,7 +1,7 @@
 """How probable is a theta given the data? The log posterior density, for many thetas at once.
 
 A theta is a position in an unconstrained space: log length-scales, log variance, mean and, where they are
-learned, log noise and swell.
+learned, log noise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from covey import kernels
 from covey.arrays import Array
 from covey.parallel import in_slices
 from covey.priors import Prior
-from covey.thetas import Thetas, bulge
+from covey.thetas import Thetas
 
 BOUND = 20.0
 """Positions stay within +-20: outside, covariances degenerate in float64."""
@@ -31,8 +31,6 @@ class Data:
         owner: the dimension of each feature (D,).
         noise: the noise variance in standardised units; None where it is learned.
         prior: on the parts of theta.
-        swell: how the amplitude's swell is shared by the features (D,); None where the amplitude is even.
-        apart: how far observations are from each other that count for theta, where there is no noise.
     """
 
     x: Array
@@ -40,8 +38,6 @@ class Data:
     owner: NDArray[np.intp]
     noise: float | None
     prior: Prior
-    swell: Array | None = None
-    apart: float = 0.0
 
     @property
     def dimensions(self) -> int:
@@ -50,25 +46,11 @@ class Data:
     @property
     def parameters(self) -> int:
         """The length of theta."""
-        return self.dimensions + 2 + (self.noise is None) + (self.swell is not None)
+        return self.dimensions + 2 + (self.noise is None)
 
     def part(self, index: NDArray[np.intp]) -> Data:
         """The same, of some of the observations."""
         return replace(self, x=self.x[index], y=self.y[index])
-
-    @property
-    def counting(self) -> NDArray[np.intp]:
-        """The observations that count for theta: without noise, of a crowd the one that was told first.
-
-        Points crowd in a valley that is being polished, and speak of that place alone. A likelihood takes its
-        kernel for true everywhere, and has them outvote the rest on length-scales and scale, by which the
-        next valley is to be found. Where noise is learned they count: nothing else tells it.
-        """
-        if self.apart == 0 or self.noise != 0:
-            return np.arange(len(self.y))
-        kept = np.empty(len(self.y), dtype=np.bool_)
-        kernels.apart(self.x, self.apart, kept)
-        return np.flatnonzero(kept)
 
     def thetas(self, position: Array) -> Thetas:
         """The thetas at walker positions (S, parameters)."""
@@ -80,7 +62,6 @@ class Data:
             np.exp(position[:, d]),
             position[:, d + 1].copy(),
             noise,
-            None if self.swell is None else position[:, -1:] * self.swell,
         )
 
 
@@ -93,8 +74,6 @@ def log_prior(data: Data, position: Array) -> Array:
     total += prior.mean.log_density(position[:, d + 1])
     if data.noise is None:
         total += prior.noise.log_density(np.exp(position[:, d + 2])) + position[:, d + 2]
-    if data.swell is not None:
-        total += prior.swell.log_density(position[:, -1])
     return total
 
 
@@ -102,7 +81,7 @@ def log_likelihood(data: Data, thetas: Thetas) -> Array:
     """Log marginal likelihood (S,) of the outputs, in one compiled pass on all cores."""
     out = np.empty(len(thetas))
     x, weights = np.ascontiguousarray(data.x.T), 1.0 / thetas.length_scale
-    residual, noise = thetas.seen(data.x, data.y)
+    residual, noise = thetas.seen(data.y)
 
     def work(part: slice) -> None:
         kernels.log_likelihood(
@@ -110,7 +89,7 @@ def log_likelihood(data: Data, thetas: Thetas) -> Array:
         )
 
     in_slices(work, len(thetas), 1 + 4000 // max(1, len(data.y) ** 2))
-    return np.asarray(out - thetas.log_amplitude(data.x).sum(axis=1))
+    return out
 
 
 def log_posterior(data: Data, position: Array) -> Array:
@@ -133,8 +112,6 @@ def draw_prior(data: Data, rng: np.random.Generator, size: int) -> Array:
     columns.append(prior.mean.draw(rng, size))
     if data.noise is None:
         columns.append(np.log(prior.noise.draw(rng, size) + tiny))
-    if data.swell is not None:
-        columns.append(prior.swell.draw(rng, size))
     return np.asarray(np.clip(np.stack(columns, axis=1), 1 - BOUND, BOUND - 1))
 
 
@@ -156,7 +133,7 @@ def _log_likelihood_gradient(data: Data, theta: Thetas) -> tuple[float, Array]:
     """The log-likelihood of a stack of one, and its gradient in the position (parameters,)."""
     n, features = data.x.shape
     raw, alpha, precision = np.empty(features + 1), np.empty(n), np.empty(n)
-    residual, noise = (part[0] for part in theta.seen(data.x, data.y))
+    residual, noise = (part[0] for part in theta.seen(data.y))
     value = kernels.log_likelihood_gradient(
         np.ascontiguousarray(data.x.T),
         residual,
@@ -167,19 +144,10 @@ def _log_likelihood_gradient(data: Data, theta: Thetas) -> tuple[float, Array]:
         precision,
         raw,
     )
-    log_amplitude = theta.log_amplitude(data.x)[0]
-    noisy = noise * (alpha**2 - precision)
     gradient = np.zeros(data.parameters)
     np.add.at(gradient, data.owner, raw[:features])
     gradient[data.dimensions] = raw[features]
-    gradient[data.dimensions + 1] = np.sum(alpha * np.exp(-log_amplitude))
+    gradient[data.dimensions + 1] = np.sum(alpha)
     if data.noise is None:
-        gradient[data.dimensions + 2] = noisy.sum() / 2
-    if data.swell is not None:
-        # Residuals fall as the amplitude rises, their noise twice as fast, and the slope of both is its own.
-        gradient[-1] = (bulge(data.x) @ data.swell) @ (alpha * residual - noisy - 1.0)
-    return value - float(log_amplitude.sum()), gradient
-
-
-EVIDENCE: dict[str, float] = {"all": 0.0, "spread": 0.04}
-"""What the values of a strategy's axis do: the least distance of what counts, in edges of the cube."""
+        gradient[data.dimensions + 2] = np.sum(noise * (alpha**2 - precision)) / 2
+    return value, gradient

@@ -7,7 +7,6 @@ columns of a dimension share its length-scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,19 +67,3 @@ class Features:
         rows = np.zeros((len(gradient), len(self.widths)))
         rows[:, self.ordered] = gradient[:, np.searchsorted(self.owner, self.ordered)]
         return rows
-
-    @property
-    def swell(self) -> Array | None:
-        """How a swelling amplitude is shared by the features (D,): equally by what is ordered."""
-        if len(self.ordered) == 0:
-            return None
-        shares = np.zeros(len(self.owner))
-        shares[np.searchsorted(self.owner, self.ordered)] = 1.0 / len(self.ordered)
-        return shares
-
-
-AMPLITUDES: dict[str, Callable[[Features], Array | None]] = {
-    "even": lambda _features: None,
-    "learned": lambda features: features.swell,
-}
-"""What the values of a strategy's axis do."""

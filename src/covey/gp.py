@@ -2,9 +2,6 @@
 
 The stack has one leading axis S, one entry per theta, in every array. A posterior conditioned on more
 points is another posterior; nothing is ever written into one. See ``kernels`` for the notation.
-
-The objective is c + a(x) g(x) with g stationary (see ``thetas``). Factors and residuals are those of g, whose
-observations (y - c) / a have the noise e / a^2.
 """
 
 from __future__ import annotations
@@ -48,9 +45,9 @@ class GPStack:
         x: features of the points conditioned on, feature-major (D, n).
         thetas: the stack's hyper-parameters.
         chol: Cholesky factors, transposed lower triangles (S, n, n).
-        white: whitened residuals L^-1 (y - c) / a (S, n).
+        white: whitened residuals L^-1 (y - c) (S, n).
         alpha: L^-T white (S, n).
-        noise: the variance of the observations of g (S, n).
+        noise: the noise variance of the observations (S, n).
         jitter: what else it took to factorise the covariance, added to its diagonal (S,).
         best: lowest posterior mean at an observed point (S, 1).
     """
@@ -87,8 +84,7 @@ class GPStack:
             )
 
         in_slices(work, len(t), self._smallest_slice(len(points)))
-        amplitude = np.exp(t.log_amplitude(points))
-        return t.mean[:, None] + amplitude * mean, amplitude * np.sqrt(self._floored(variance))
+        return t.mean[:, None] + mean, np.sqrt(self._floored(variance))
 
     def predict_gradient(self, points: Array) -> Prediction:
         """As ``predict``, with gradients in the points."""
@@ -113,13 +109,7 @@ class GPStack:
 
         in_slices(work, len(t), self._smallest_slice(len(points)))
         std = np.sqrt(self._floored(variance))
-        amplitude, rise = np.exp(t.log_amplitude(points)), t.log_amplitude_gradient(points)
-        return Prediction(
-            t.mean[:, None] + amplitude * mean,
-            amplitude * std,
-            amplitude[..., None] * (slope + mean[..., None] * rise),
-            amplitude[..., None] * (spread / (2 * std[..., None]) + std[..., None] * rise),
-        )
+        return Prediction(t.mean[:, None] + mean, std, slope, spread / (2 * std[..., None]))
 
     def condition(self, points: Array, values: Array | None = None) -> GPStack:
         """The posterior given k further points, by extending each Cholesky factor.
@@ -136,7 +126,7 @@ class GPStack:
             return replace(grown, alpha=_alpha(grown.chol, grown.white))
         n = self.x.shape[1]
         across = grown.chol[:, :n, n:].transpose(0, 2, 1)
-        residual = self.thetas.seen(points, values)[0] - (across @ self.white[..., None])[..., 0]
+        residual = self.thetas.seen(values)[0] - (across @ self.white[..., None])[..., 0]
         return grown._with_white(
             np.asarray(np.linalg.solve(corner, residual[..., None])[..., 0], dtype=float)
         )
@@ -182,7 +172,7 @@ class GPStack:
         kernels.covariances(np.ascontiguousarray(points.T), points, self._weights, t.variance, within)
         kernels.solve(self.chol, across, False)
         rest = within - across @ across.transpose(0, 2, 1)
-        noise = t.noise[:, None] * np.exp(-2 * t.log_amplitude(points))
+        noise = np.repeat(t.noise[:, None], k, axis=1)
         added = (noise + self.jitter[:, None])[..., None] * np.eye(k)
         corner = _cholesky(rest + added, kernels.JITTER * t.variance)
         chol = np.zeros((count, n + k, n + k))
@@ -201,7 +191,7 @@ class GPStack:
         white[:, white.shape[1] - last.shape[1] :] = last
         alpha = _alpha(self.chol, white)
         mean = _times(self.chol, white) - (self.noise + self.jitter[:, None]) * alpha
-        return replace(self, white=white, alpha=alpha, best=_lowest(self.thetas, self.x, mean))
+        return replace(self, white=white, alpha=alpha, best=_lowest(self.thetas, mean))
 
     def _floored(self, variance: Array) -> Array:
         return np.maximum(variance, _LEAST_VARIANCE * self.thetas.variance[:, None])
@@ -219,13 +209,13 @@ def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
         thetas: one entry for each posterior.
     """
     x = np.ascontiguousarray(points.T)
-    residual, noise = thetas.seen(points, values)
+    residual, noise = thetas.seen(values)
     chol, jitter = _factorise(x, thetas, noise)
     white = residual.copy()
     kernels.solve(chol, white[:, None, :], False)
     alpha = _alpha(chol, white)
-    # At the data, the posterior mean of g is K alpha, which is what was observed less diagonal alpha.
-    best = _lowest(thetas, x, residual - (noise + jitter[:, None]) * alpha)
+    # At the data, the posterior mean is K alpha, which is what was observed less diagonal alpha.
+    best = _lowest(thetas, residual - (noise + jitter[:, None]) * alpha)
     return GPStack(x, thetas, chol, white, alpha, noise, jitter, best)
 
 
@@ -249,10 +239,9 @@ def _times(chol: Array, white: Array) -> Array:
     return product
 
 
-def _lowest(thetas: Thetas, x: Array, mean: Array) -> Array:
-    """The lowest of the objective's means (S, 1) at points x (D, n) where those of g are given (S, n)."""
-    amplitude = np.exp(thetas.log_amplitude(x.T))
-    return np.asarray((thetas.mean[:, None] + amplitude * mean).min(axis=1, keepdims=True))
+def _lowest(thetas: Thetas, mean: Array) -> Array:
+    """The lowest of posterior means (S, 1) that are given less the constant c (S, n)."""
+    return np.asarray((thetas.mean[:, None] + mean).min(axis=1, keepdims=True))
 
 
 def _alpha(chol: Array, white: Array) -> Array:

@@ -12,7 +12,7 @@ Notation, used throughout the Gaussian process modules:
 | w      | inverse length-scales                                        | (S, D)    |
 | v      | signal variances                                             | (S,)      |
 | e      | noise variances, one for each point                          | (S, n)    |
-| r      | residuals: observations less the mean, over the amplitude    | (S, n)    |
+| r      | residuals: observations less the mean                        | (S, n)    |
 | chol   | factors; ``chol[s]`` read column-major is lower triangular   | (S, n, n) |
 | alpha  | (K + diag e)^-1 r                                            | (S, n)    |
 
@@ -62,21 +62,6 @@ def _covariance(z: Any, variance: float, noise: Any, jitter: float, out: Any) ->
         for j in range(row.shape[0]):
             r = np.sqrt(5.0 * row[j])
             row[j] = variance * (1.0 + r + r * r / 3.0) * exp_minus(r)
-
-
-@compiled
-def apart(x: Any, distance: float, kept: Any) -> None:
-    """Kept (n,) <- whether a point of x (n, D) is at least so far from all that were kept before it."""
-    for i in range(x.shape[0]):
-        kept[i] = True
-        for j in range(i):
-            if kept[j]:
-                total = 0.0
-                for k in range(x.shape[1]):
-                    total += (x[i, k] - x[j, k]) ** 2
-                if total < distance * distance:
-                    kept[i] = False
-                    break
 
 
 @compiled

@@ -23,10 +23,10 @@ from covey.checks import (
     is_whole,
     pair,
 )
-from covey.density import EVIDENCE, Data
+from covey.density import Data
 from covey.design import initial_rows
 from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
-from covey.features import AMPLITUDES, Features
+from covey.features import Features
 from covey.outputs import OUTPUTS, Outputs
 from covey.parallel import single_threaded_blas
 from covey.posterior import Diagnostics, Ensemble
@@ -50,8 +50,7 @@ class Optimizer:
         space: what can be varied.
         strategy: a name from ``covey.strategies()`` or a ``covey.Strategy``.
         acquisition: a name from ``covey.acquisitions()``, a function of (mean, std, best, jitter), or a
-            ``covey.Acquisition``, which then chooses all points; None takes the strategy's own, or else
-            log-EI, and the strategy's mixture.
+            ``covey.Acquisition``; None takes the strategy's own, or else log-EI.
         noise: "learn", or the standard deviation of the noise in the objective's units; 0.0 says that
             the objective is deterministic.
         prior: "default", "paper", or a ``covey.Prior``.
@@ -76,10 +75,8 @@ class Optimizer:
         if not isinstance(space, Space):
             raise TypeError(f"space must be a covey.Space, got {space!r}")
         self.space = space
-        chosen = resolve_strategy(strategy)
-        self.acquisition = pair(chosen, acquisition)
-        # Who names an acquisition function wants no other one.
-        self.strategy = chosen if acquisition is None else replace(chosen, mixture="none")
+        self.strategy = resolve_strategy(strategy)
+        self.acquisition = pair(self.strategy, acquisition)
         self.noise = check_noise(noise)
         self.prior = resolve_prior(prior, len(space))
         self.n_initial = check_count(n_initial, len(space))
@@ -284,9 +281,7 @@ class Optimizer:
 
     def _data(self, points: Array, outputs: Outputs) -> Data:
         noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
-        swell = AMPLITUDES[self.strategy.amplitude](self._features)
-        apart = EVIDENCE[self.strategy.evidence]
-        return Data(points, outputs.z, self._features.owner, noise, self.prior, swell, apart)
+        return Data(points, outputs.z, self._features.owner, noise, self.prior)
 
     def _stacked(self, rows: list[Array]) -> Array:
         """Rows (k, d) as one array, also when there are none."""

@@ -4,8 +4,8 @@ With random Fourier features phi of the Matern 5/2 prior (a Student-t spectrum w
 
     g(x) = phi(x)' b + k(x, X) (K + diag e)^-1 (r - phi(X)' b - noise),
 
-with r the observations of g, where the objective is c + a(x) g(x) (see ``thetas``). It is differentiable,
-cheap at many points, and exact at the data (Wilson et al. 2020).
+with r the observations less the mean c, which is added in the end. It is differentiable, cheap at many
+points, and exact at the data (Wilson et al. 2020).
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ class PathStack:
         prior = _features(points @ self.frequencies, self.cosines, self.sines)
         k = np.empty((len(self.thetas), len(points), self.x.shape[1]))
         kernels.covariances(self.x, points, self.weights, self.thetas.variance, k)
-        stationary = prior + (k @ self.correction[..., None])[..., 0]
-        value = self.thetas.mean[:, None] + np.exp(self.thetas.log_amplitude(points)) * stationary
+        value = self.thetas.mean[:, None] + (prior + (k @ self.correction[..., None])[..., 0])
         return value, np.zeros_like(value)
 
     def predict_gradient(self, points: Array) -> Prediction:
@@ -64,12 +63,8 @@ class PathStack:
         correction, slope = np.empty(shape), np.empty((*shape, points.shape[1]))
         variance = self.thetas.variance
         kernels.weigh(self.x, points, self.weights, variance, self.correction, correction, slope)
-        amplitude = np.exp(self.thetas.log_amplitude(points))
-        stationary = prior + correction
-        value = self.thetas.mean[:, None] + amplitude * stationary
+        value = self.thetas.mean[:, None] + (prior + correction)
         gradient = turn @ self.frequencies.transpose(0, 2, 1) + slope
-        gradient += stationary[..., None] * self.thetas.log_amplitude_gradient(points)
-        gradient *= amplitude[..., None]
         return Prediction(value, np.zeros_like(value), gradient, np.zeros_like(gradient))
 
 

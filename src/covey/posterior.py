@@ -92,12 +92,11 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
     """Draw at least ``count`` thetas from p(theta | data).
 
     Args:
-        data: at least one observation; those that count are what theta is drawn given.
+        data: at least one observation.
         start: the ensemble of an earlier run on a part of the same data, if there is one.
         count: draws wanted; each look at the ensemble, some steps apart, gives one per walker.
         rng: source of all randomness.
     """
-    data = data.part(data.counting)
     new = 1.0 if start is None else 1 - start.observations / len(data.y)
     extra = 0
     if start is None or new > _TOO_NEW:

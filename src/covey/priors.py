@@ -14,9 +14,6 @@ from covey.distributions import Distribution, Gamma, LogNormal, Normal, Uniform
 NOISE = LogNormal(math.log(1e-5), 4.0)
 """A hundred-thousandth of the variance of the outputs, give or take four powers of e."""
 
-SWELL = Normal(0.0, 1.0)
-"""As large in the corners as elsewhere, give or take a factor of e."""
-
 
 @dataclass(frozen=True)
 class Prior:
@@ -27,18 +24,15 @@ class Prior:
         variance: of the signal, in units of the outputs' variance.
         mean: the constant mean, in standardised outputs.
         noise: the noise variance, in units of the outputs' variance; used only where it is learned.
-        swell: the logarithm of how much larger the signal is in a corner than on average; used only where the
-            amplitude is learned.
     """
 
     length_scale: Distribution
     variance: Distribution
     mean: Distribution
     noise: Distribution
-    swell: Distribution = SWELL
 
     def __post_init__(self) -> None:
-        for part in ("length_scale", "variance", "mean", "noise", "swell"):
+        for part in ("length_scale", "variance", "mean", "noise"):
             given = getattr(self, part)
             if not (hasattr(given, "log_density") and hasattr(given, "draw")):
                 raise TypeError(f"Prior: {part} must be a distribution such as covey.Gamma, got {given!r}")

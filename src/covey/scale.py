@@ -59,7 +59,7 @@ def likeliest(data: Sequence[Data], log_slopes: Sequence[Array], first: int, rng
     """
     if len(data) == 1:
         return 0
-    part = rng.permutation(data[first].counting)[:_PART]
+    part = rng.permutation(len(data[first].y))[:_PART]
     start = [draw_prior(data[first], rng, _DRAWS)]
 
     def height(index: int) -> float:

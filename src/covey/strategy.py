@@ -34,12 +34,6 @@ class Strategy:
             logarithmic (``covey.outputs``).
         edges: whether a point on a face of the space counts as much as one inside, "equal", or is
             "discounted" in more than two dimensions (``covey.edges``).
-        amplitude: whether the model's signal is as large everywhere, "even", or swells towards the faces of
-            the space or away from them, as "learned" from the data (``covey.gp``).
-        evidence: the observations that count for theta: "all" or, where there is no noise, those that are
-            "spread", one of a crowd (``covey.density``).
-        mixture: "none", all points are chosen by the acquisition function; or some beside pending ones by a
-            lower confidence "bound" in its place (``covey.mixture``), unless the optimizer is given one.
     """
 
     name: str
@@ -53,9 +47,6 @@ class Strategy:
     starts: int | None = None
     outputs: Literal["standard", "learned"] = "standard"
     edges: Literal["equal", "discounted"] = "equal"
-    amplitude: Literal["even", "learned"] = "even"
-    evidence: Literal["all", "spread"] = "all"
-    mixture: Literal["none", "bound"] = "none"
 
     def __post_init__(self) -> None:
         if not (_is_count(self.s) or self.s == "auto"):
@@ -97,23 +88,12 @@ _ACCEPTED = {
     "jitter": ("fixed", "drawn"),
     "outputs": ("standard", "learned"),
     "edges": ("equal", "discounted"),
-    "amplitude": ("even", "learned"),
-    "evidence": ("all", "spread"),
-    "mixture": ("none", "bound"),
 }
 
 STRATEGIES: dict[str, Strategy] = {
     row.name: row
     for row in (
-        Strategy(
-            "auto",
-            surrogate="fantasised",
-            outputs="learned",
-            edges="discounted",
-            amplitude="learned",
-            evidence="spread",
-            mixture="bound",
-        ),
+        Strategy("auto", surrogate="fantasised", outputs="learned", edges="discounted"),
         Strategy("sequential", p=0.0),
         Strategy("ats"),
         Strategy("j-ats", jitter="drawn"),
