@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from covey.bench.curves import mean_and_error, stacked
-from covey.bench.paper import COLUMNS
+from covey.bench.paper.curves import mean_and_error, stacked
+from covey.bench.paper.protocol import COLUMNS
 from covey.bench.records import find, read, there
 
 Records = list[dict[str, Any]]

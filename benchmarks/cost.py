@@ -29,10 +29,11 @@ from rich.table import Table
 from scipy.linalg.lapack import dpotrf
 
 import covey
-from covey import batch, sources
-from covey.bench.functions import PROBLEMS
-from covey.density import Data, log_posterior
-from covey.priors import resolve_prior
+from covey.batch import choose as batch
+from covey.batch import theta_sets as sources
+from covey.bench.problems.functions import PROBLEMS
+from covey.model.log_posterior import Data, log_posterior
+from covey.model.priors import resolve_prior
 
 PROBLEM = PROBLEMS["hartmann6"]
 HERE = Path(__file__).parent

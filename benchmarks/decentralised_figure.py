@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import NullLocator
 
-from covey.bench.curves import mean_and_error
+from covey.bench.paper.curves import mean_and_error
 from covey.bench.style import pyplot
 
 LABELS = {"covey": "CoveySampler", "gp": "GPSampler", "tpe": "TPESampler, constant liar"}

@@ -17,8 +17,8 @@ import optuna
 from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.samplers import BaseSampler
 
-from covey.bench.functions import PROBLEMS
-from covey.integrations.optuna import CoveySampler
+from covey.bench.problems.functions import PROBLEMS
+from covey.integrations.optuna.sampler import CoveySampler
 
 PROBLEM = PROBLEMS["hartmann6"]
 BOUNDS = dict(zip(PROBLEM.space.dimensions, PROBLEM.bounds, strict=True))

@@ -22,7 +22,7 @@ import numpy as np
 import postgres
 
 import covey
-from covey.evaluate import Outcome
+from covey.run.evaluate import Outcome
 from covey.study import Study
 from covey.trial import Trial
 

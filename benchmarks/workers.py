@@ -25,7 +25,7 @@ import numpy as np
 from virtual import simulate
 
 import covey
-from covey.bench.functions import PROBLEMS
+from covey.bench.problems.functions import PROBLEMS
 
 PROBLEM = PROBLEMS["hartmann6"]
 RESULTS = Path(__file__).parent / "results"

@@ -26,7 +26,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 import covey
-from covey.bench.functions import PROBLEMS
+from covey.bench.problems.functions import PROBLEMS
 
 PROBLEM = PROBLEMS["hartmann6"]
 METHODS = ("random", "p-ts", "lp", "b-lcb", "ats-b-lcb", "ats", "h-ats", "auto")

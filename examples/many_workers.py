@@ -18,7 +18,7 @@ from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.study import MaxTrialsCallback
 from optuna.trial import TrialState
 
-from covey.integrations.optuna import CoveySampler
+from covey.integrations.optuna.sampler import CoveySampler
 
 NAME = "controller"
 

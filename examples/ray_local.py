@@ -11,7 +11,7 @@ import numpy as np
 import ray
 
 import covey
-from covey.integrations.ray import RayExecutor
+from covey.integrations.ray.executor import RayExecutor
 
 INDICES = {"titania": 2.4, "zirconia": 2.05, "silica": 1.46, "fluoride": 1.38}
 SPACE = covey.Space(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from covey.acquisition import (
+from covey.acquisition.acquisition import (
     ACQUISITIONS,
     Acquisition,
     acquisitions,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from covey.bench.suite import GROUPS, HELD_OUT, KINDS, SUITE, instance, members
-from covey.design import random
+from covey.bench.versus.suite import GROUPS, HELD_OUT, KINDS, SUITE, instance, members
+from covey.space.designs import random
 
 FIVE = list(HELD_OUT["bbob5"])
 

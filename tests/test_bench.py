@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from covey.bench.functions import PROBLEMS
-from covey.bench.paper import COLUMNS, METHODS, PRIORS, REPORTED, prior_of
-from covey.bench.records import BadResults, Results, read
-from covey.bench.runs import Job, Settings, acquisition_of, run, strategy_of
-from covey.bench.table import cells, markdown, plus_minus
+from covey.batch.strategy import STRATEGIES
+from covey.bench.paper.protocol import COLUMNS, METHODS, PRIORS, REPORTED, prior_of
+from covey.bench.paper.runs import Job, Settings, acquisition_of, run, strategy_of
+from covey.bench.paper.table import cells, markdown, plus_minus
+from covey.bench.problems.functions import PROBLEMS
+from covey.bench.records import Results, read
 from covey.cli.app import app
+from covey.errors import BadResults
 from covey.optimizer import Optimizer
-from covey.strategy import STRATEGIES
 
 OPTIONS = [
     "--problems",

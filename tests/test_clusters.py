@@ -39,7 +39,7 @@ def dask_executor():
 @pytest.fixture(scope="module")
 def ray_executor():
     ray = pytest.importorskip("ray")
-    from covey.integrations.ray import RayExecutor
+    from covey.integrations.ray.executor import RayExecutor
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Ray's own, while it starts

@@ -8,7 +8,7 @@ import pytest
 from numba import njit
 from numba.core.event import install_listener
 
-from covey.compiled import Announcement
+from covey.model.native.jit import Announcement
 
 WORDS = "compiling covey's kernels"
 

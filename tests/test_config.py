@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from covey import Categorical, Failure, Float, Int, Space
-from covey.cli import InputError
 from covey.cli.config import check_runnable, load
-from covey.cli.document import line_of
+from covey.cli.config.document import line_of
+from covey.cli.config.template import TEMPLATE
 from covey.cli.program import Reading, fill, last_number, placeholders, reported
-from covey.cli.template import TEMPLATE
+from covey.errors import InputError
 
 GOOD = """\
 name = "demo"

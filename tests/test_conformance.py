@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import covey
-from covey.acquisition import ACQUISITIONS
-from covey.strategy import STRATEGIES
+from covey.acquisition.acquisition import ACQUISITIONS
+from covey.batch.strategy import STRATEGIES
 from covey.testing import AcquisitionSuite, DimensionSuite, StrategySuite
 
 PAIRS = [

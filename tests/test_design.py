@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from covey import Categorical, Float, Int, Space
-from covey.design import ENUMERABLE, INITIAL, configurations, initial_rows, quasi_random, random, untried
+from covey.space.designs import (
+    ENUMERABLE,
+    INITIAL,
+    configurations,
+    initial_rows,
+    quasi_random,
+    random,
+    untried,
+)
 
 FLOATS = Space({"x": Float(0, 1), "y": Float(1e-3, 1e3, log=True)})
 MIXED = Space({"x": Float(0, 1), "n": Int(1, 100, log=True), "k": Categorical(["a", "b", "c"])})

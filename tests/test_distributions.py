@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from covey.acquisition import ACQUISITIONS, Jitter
-from covey.distributions import Beta, Gamma, LogNormal, LogUniform, Normal, Uniform
-from covey.priors import PRESETS, Prior, resolve_prior
+from covey.acquisition.acquisition import ACQUISITIONS, Jitter
+from covey.model.distributions import Beta, Gamma, LogNormal, LogUniform, Normal, Uniform
+from covey.model.priors import PRESETS, Prior, resolve_prior
 
 # Each with an oracle and the ends of its support.
 CASES = [

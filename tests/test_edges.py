@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import norm
 
 import covey
-from covey.edges import inside
-from covey.features import Features
-from covey.thetas import Thetas
+from covey.acquisition.boundary import inside
+from covey.model.theta import Thetas
+from covey.space.features import Features
 
 CUBE = Features.of(covey.Space({name: covey.Float(-2.0, 3.0) for name in "abcde"}))
 MIXED = Features.of(

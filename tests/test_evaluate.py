@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import covey
-from covey.evaluate import Outcome, evaluate
+from covey.run.evaluate import Outcome, evaluate
 
 
 class Liar:

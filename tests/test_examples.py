@@ -47,7 +47,7 @@ def test_virtual_workers_are_busier_without_batches():
     from virtual import simulate
 
     import covey
-    from covey.bench.functions import PROBLEMS
+    from covey.bench.problems.functions import PROBLEMS
 
     problem, runs = PROBLEMS["branin"], {}
     for asynchronous in (True, False):

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import covey
-from covey import exclusive as module
 from covey.study import Study
+from covey.study import lock as module
 
 SPACE = covey.Space({"x": covey.Float(0.0, 1.0)})
 

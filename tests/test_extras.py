@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from covey.integrations.missing import explained
+from covey.errors import needs
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -65,7 +65,7 @@ def test_without_its_package_an_integration_says_what_to_install(package, statem
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert "NotInstalled" in last
-    assert f'pip install "covey[{extra}]"' in last
+    assert f"pip install 'covey[{extra}]'" in last
     assert extra in PROJECT["optional-dependencies"]
 
 
@@ -81,12 +81,12 @@ def test_the_executor_needs_no_more_than_ray_itself():
 
 
 def test_a_missing_package_is_an_import_error_with_its_cause():
-    with pytest.raises(ImportError, match=r'pip install "covey\[ray\]"') as caught, explained("ray"):
+    with pytest.raises(ImportError, match=r"pip install 'covey\[ray\]'") as caught, needs("ray"):
         import no_such_package  # noqa: F401
     assert caught.value.name == "no_such_package"
     assert isinstance(caught.value.__cause__, ModuleNotFoundError)
 
 
 def test_other_errors_pass():
-    with pytest.raises(ZeroDivisionError), explained("ray"):
+    with pytest.raises(ZeroDivisionError), needs("ray"):
         1 / 0  # noqa: B018

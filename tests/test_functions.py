@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen
 from threadpoolctl import threadpool_limits
 
-from covey.bench.functions import FAMILIES, PROBLEMS, problem
+from covey.bench.problems.functions import FAMILIES, PROBLEMS, problem
 
 PAPERS = ("branin", "cosines", "hartmann6", "eggholder", "rosenbrock4")
 GENERAL = [

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from covey import kernels
-from covey.acquisition import expected_improvement
-from covey.gp import GPStack, fit
-from covey.parallel import single_threaded_blas
-from covey.thetas import Thetas
+from covey.acquisition.acquisition import expected_improvement
+from covey.model.gp import GPStack, fit
+from covey.model.native import kernels
+from covey.model.native.threads import single_threaded_blas
+from covey.model.theta import Thetas
 
 
 def some_thetas(rng, count, features, noise=None):
@@ -112,7 +112,7 @@ def test_results_do_not_depend_on_the_number_of_cores(monkeypatch, cores):
     thetas = some_thetas(rng, 5, 3)
 
     def everything(available):
-        monkeypatch.setattr("covey.parallel.cores", lambda: available)
+        monkeypatch.setattr("covey.model.native.threads.cores", lambda: available)
         stack = fit(x, y, thetas)
         at = stack.predict_gradient(points)
         return [*stack.predict(points), at.mean, at.std, at.mean_gradient, at.std_gradient, stack.best]

@@ -15,15 +15,16 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from typer.testing import CliRunner
 
-from covey.bench import boosting, extras, higgs, rows, split
-from covey.bench.boosting import Boosting, log_loss
-from covey.bench.higgs import Higgs, Synthetic, sample, synthetic
-from covey.bench.paper import prior_of
-from covey.bench.rows import BadData, chunks
-from covey.bench.runs import Job, Settings, run
-from covey.cli import higgs as command
+from covey.bench import extras
+from covey.bench.paper.protocol import prior_of
+from covey.bench.paper.runs import Job, Settings, run
+from covey.bench.tuning import boosting, higgs, rows, split
+from covey.bench.tuning.boosting import Boosting, log_loss
+from covey.bench.tuning.higgs import Higgs, Synthetic, sample, synthetic
+from covey.bench.tuning.rows import chunks
 from covey.cli.app import app
-from covey.errors import NotInstalled
+from covey.cli.bench import xgboost as command
+from covey.errors import BadData, NotInstalled
 
 FIELDS = ("x_train", "y_train", "x_valid", "y_valid")
 

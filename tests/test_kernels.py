@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
-from covey import kernels
+from covey.model.native import kernels
 
 
 def matern(distance, variance=1.0):

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from covey import Categorical, Float, Int, Space
-from covey.design import ENUMERABLE, configurations, random
-from covey.features import Features
-from covey.maximise import maximise
-from covey.search import SEPARATION, Search, few_starts
+from covey.acquisition.candidates import SEPARATION, Search, few_starts
+from covey.acquisition.maximise import maximise
+from covey.space.designs import ENUMERABLE, configurations, random
+from covey.space.features import Features
 
 
 class Bowl:

@@ -7,10 +7,10 @@ from scipy.stats import norm
 
 import covey
 from covey import Failure, Float, Optimizer, Space
-from covey.density import Data
-from covey.gp import fit
-from covey.odds import success
-from covey.priors import resolve_prior
+from covey.model.feasibility import success
+from covey.model.gp import fit
+from covey.model.log_posterior import Data
+from covey.model.priors import resolve_prior
 
 
 def odds(points, succeeded, seed=0):

@@ -20,9 +20,9 @@ from optuna.testing.pytest_samplers import (
 from optuna.trial import TrialState, create_trial
 
 import covey
-from covey.integrations.optuna import CoveySampler
-from covey.integrations.optuna_model import Model
-from covey.integrations.optuna_trials import publish
+from covey.integrations.optuna.model import Model
+from covey.integrations.optuna.sampler import CoveySampler
+from covey.integrations.optuna.trials import publish
 
 FAST = covey.strategy("auto", s=2)
 UNIT = {"x": FloatDistribution(0, 1), "y": FloatDistribution(0, 1)}
@@ -415,7 +415,7 @@ def test_workers_with_the_same_seed_that_know_the_same_choose_differently(monkey
     """As when all ask at the same moment, before any has published its suggestion."""
     storage = optuna.storages.InMemoryStorage()
     study_of(storage=storage, study_name="alike").optimize(bowl, n_trials=known)
-    monkeypatch.setattr("covey.integrations.optuna.publish", lambda *_: None)
+    monkeypatch.setattr("covey.integrations.optuna.sampler.publish", lambda *_: None)
     workers = [
         optuna.load_study(study_name="alike", storage=storage, sampler=sampler(search_space=space))
         for _ in range(3)
@@ -466,7 +466,7 @@ def test_of_two_workers_that_publish_the_same_point_one_goes_elsewhere(monkeypat
         if len(published) == 1:
             rival(study, where)
 
-    monkeypatch.setattr("covey.integrations.optuna.publish", meanwhile)
+    monkeypatch.setattr("covey.integrations.optuna.sampler.publish", meanwhile)
     trial = study.ask(UNIT)
     assert trial.params == published[1]
     assert distance(published[0], published[1]) > 1e-6

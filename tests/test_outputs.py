@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from covey.outputs import scales, standardise
+from covey.model.warps import scales, standardise
 
 unit = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=30)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from covey.bench.paper import COLUMNS, METHODS, REPORTED
-from covey.bench.runs import Job, Settings, run
-from covey.bench.table import cells
+from covey.bench.paper.protocol import COLUMNS, METHODS, REPORTED
+from covey.bench.paper.runs import Job, Settings, run
+from covey.bench.paper.table import cells
 
 SEEDS = range(1000, 1010)  # others than those of the published results
 CHECKED = [

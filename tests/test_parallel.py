@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from covey import parallel
-from covey.parallel import cores, in_slices, single_threaded_blas
+from covey.model.native import threads as parallel
+from covey.model.native.threads import cores, in_slices, single_threaded_blas
 
 
 def slices_of(count, smallest, available):

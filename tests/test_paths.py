@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from covey import kernels
-from covey.gp import fit
-from covey.paths import draw_paths
-from covey.thetas import Thetas
+from covey.model.gp import fit
+from covey.model.native import kernels
+from covey.model.paths import draw_paths
+from covey.model.theta import Thetas
 
 DRAWS = 2500
 

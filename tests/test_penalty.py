@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import erfc
 
-from covey.acquisition import ACQUISITIONS
-from covey.features import Features
-from covey.gp import fit
-from covey.penalty import LocalPenalty, local_penalty
+from covey.acquisition.acquisition import ACQUISITIONS
+from covey.acquisition.local_penalty import LocalPenalty, local_penalty
+from covey.acquisition.surface import Surface
+from covey.model.gp import fit
+from covey.model.theta import Thetas
 from covey.space import Float, Space
-from covey.surface import Surface
-from covey.thetas import Thetas
+from covey.space.features import Features
 
 LINE = Features.of(Space({"x": Float(0.0, 1.0)}))
 GRID = np.linspace(0, 1, 401)[:, None]

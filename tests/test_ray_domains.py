@@ -10,9 +10,9 @@ from covey.testing import DimensionSuite
 
 tune = pytest.importorskip("ray.tune", reason="ray[tune] is not installed: pip install 'covey[ray]'")
 
-from covey.integrations.tune_domains import as_dimension  # noqa: E402
-from covey.integrations.tune_json import dump, load  # noqa: E402
-from covey.integrations.tune_layout import Layout  # noqa: E402
+from covey.integrations.ray.codec import dump, load  # noqa: E402
+from covey.integrations.ray.domains import as_dimension  # noqa: E402
+from covey.integrations.ray.layout import Layout  # noqa: E402
 
 
 class TestQuantizedFloat(DimensionSuite):

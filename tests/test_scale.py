@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from covey import Float, Optimizer, Space
-from covey.density import Data
-from covey.outputs import scales, standardise
-from covey.priors import resolve_prior
-from covey.scale import Scale, likeliest
+from covey.model.choose_warp import Scale, likeliest
+from covey.model.log_posterior import Data
+from covey.model.priors import resolve_prior
+from covey.model.warps import scales, standardise
 
 PRIOR = resolve_prior("default", 2)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from covey import Failure, Float, Optimizer, Space
-from covey.design import random
+from covey.space.designs import random
 
 SQUARE = Space({"x": Float(0, 1), "y": Float(0, 1)})
 

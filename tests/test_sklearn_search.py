@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import covey
-from covey.integrations.sklearn import CoveySearchCV
+from covey.integrations.sklearn.search import CoveySearchCV
 
 X, Y = load_iris(return_X_y=True)
 SPACE = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-5, 10)}
@@ -184,7 +184,7 @@ def optimizers(monkeypatch):
         made.append(covey.Optimizer(*given, **settings))
         return made[-1]
 
-    monkeypatch.setattr("covey.integrations.sklearn.Optimizer", make)
+    monkeypatch.setattr("covey.integrations.sklearn.search.Optimizer", make)
     return made
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 import covey
 from covey.integrations.labelled import listed
-from covey.integrations.sklearn_space import Quantiles, as_space
+from covey.integrations.sklearn.space import Quantiles, as_space
 from covey.testing import DimensionSuite
 
 

@@ -12,7 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from covey import Categorical, Float, Int, Space
-from covey.features import Features
+from covey.space.features import Features
 
 UNIT = st.floats(0, 1)
 HUGE = sys.float_info.max

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import covey
-import covey.batch
-import covey.sources
-from covey.acquisition import ACQUISITIONS
-from covey.batch import Task, choose_batch
-from covey.checks import pair
-from covey.density import Data
-from covey.features import Features
-from covey.parallel import single_threaded_blas
-from covey.priors import resolve_prior
-from covey.strategy import STRATEGIES
+import covey.batch.choose
+import covey.batch.theta_sets
+from covey.acquisition.acquisition import ACQUISITIONS
+from covey.arguments import pair
+from covey.batch.choose import Task, choose_batch
+from covey.batch.strategy import STRATEGIES
+from covey.model.log_posterior import Data
+from covey.model.native.threads import single_threaded_blas
+from covey.model.priors import resolve_prior
+from covey.space.features import Features
 
 SPACE = covey.Space({"x": covey.Float(0, 1), "y": covey.Float(0, 1)})
 N = 6
@@ -163,7 +163,7 @@ def test_a_method_defined_for_one_acquisition_refuses_another():
 @pytest.fixture
 def anywhere(monkeypatch):
     """A maximiser that costs nothing, for tests that ask with what a point was chosen and not where."""
-    monkeypatch.setattr(covey.batch, "maximise", lambda _surface, search, rng: search.any_new(rng))
+    monkeypatch.setattr(covey.batch.choose, "maximise", lambda _surface, search, rng: search.any_new(rng))
 
 
 # --- which thetas ---------------------------------------------------------------------------------------
@@ -231,9 +231,9 @@ def test_origins_show_which_points_share_their_thetas():
 def runs(monkeypatch):
     """The data that theta was sampled from, run by run."""
     seen = []
-    genuine = covey.sources.sample
+    genuine = covey.batch.theta_sets.sample
     monkeypatch.setattr(
-        covey.sources, "sample", lambda data, *rest: seen.append(data) or genuine(data, *rest)
+        covey.batch.theta_sets, "sample", lambda data, *rest: seen.append(data) or genuine(data, *rest)
     )
     return seen
 
@@ -242,8 +242,10 @@ def runs(monkeypatch):
 def surrogates(monkeypatch):
     """The surrogates that surfaces were made of, point by point."""
     seen = []
-    genuine = covey.batch.Surface
-    monkeypatch.setattr(covey.batch, "Surface", lambda view, *rest: seen.append(view) or genuine(view, *rest))
+    genuine = covey.batch.choose.Surface
+    monkeypatch.setattr(
+        covey.batch.choose, "Surface", lambda view, *rest: seen.append(view) or genuine(view, *rest)
+    )
     return seen
 
 
@@ -296,8 +298,10 @@ def test_other_methods_leave_pending_points_out_of_model_and_posterior(name, run
 
 def test_only_lp_pushes_away_from_pending_points(monkeypatch):
     pushes = []
-    genuine = covey.batch.Surface
-    monkeypatch.setattr(covey.batch, "Surface", lambda *parts: pushes.append(parts[-1]) or genuine(*parts))
+    genuine = covey.batch.choose.Surface
+    monkeypatch.setattr(
+        covey.batch.choose, "Surface", lambda *parts: pushes.append(parts[-1]) or genuine(*parts)
+    )
     choose("lp", size=2, pending=1)
     assert [len(push.centres) for (push,) in pushes] == [1, 2]
     pushes.clear()
@@ -322,7 +326,7 @@ def test_lp_spreads_a_batch_that_sequential_does_not():
 @pytest.mark.parametrize("acquisition", ["ei", "lcb", "log-ei"])
 def test_j_ats_draws_jitter_and_leaves_it_alone_in_half_of_the_cases(acquisition):
     jitter = ACQUISITIONS[acquisition].jitter
-    draw = covey.batch.JITTERS["drawn"]
+    draw = covey.batch.choose.JITTERS["drawn"]
     rng = np.random.default_rng(0)
     drawn = np.array([draw(ACQUISITIONS[acquisition], rng) for _ in range(2000)])
     assert 900 < (drawn == jitter.fixed).sum() < 1100

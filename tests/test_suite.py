@@ -5,16 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from covey.bench.everyday import TASKS
-from covey.bench.functions import problem
-from covey.bench.interface import Problem
-from covey.bench.mixed import Mixed
-from covey.bench.plateaus import cornered, stepped, terraced
-from covey.bench.suite import KINDS, SUITE, instance
-from covey.bench.tasks import Task
-from covey.bench.variants import Noisy, shifted
-from covey.design import random
+from covey.bench.problems.functions import problem
+from covey.bench.problems.interface import Problem
+from covey.bench.problems.mixed import Mixed
+from covey.bench.problems.plateaus import cornered, stepped, terraced
+from covey.bench.problems.variants import Noisy, shifted
+from covey.bench.tuning.development import TASKS
+from covey.bench.tuning.tasks import Task
+from covey.bench.versus.suite import KINDS, SUITE, instance
 from covey.space import Categorical, Float, Int
+from covey.space.designs import random
 
 every = pytest.mark.parametrize("name", SUITE)
 FIXED = {"branin", "cosines", "eggholder", "michalewicz5", *TASKS}

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from covey.acquisition import ACQUISITIONS, Acquisition
-from covey.features import Features
-from covey.gp import fit
-from covey.paths import draw_paths
-from covey.penalty import local_penalty
+from covey.acquisition.acquisition import ACQUISITIONS, Acquisition
+from covey.acquisition.local_penalty import local_penalty
+from covey.acquisition.surface import Surface
+from covey.model.gp import fit
+from covey.model.paths import draw_paths
+from covey.model.theta import Thetas
 from covey.space import Categorical, Float, Int, Space
-from covey.surface import Surface
-from covey.thetas import Thetas
+from covey.space.features import Features
 
 MIXED = Space(
     {

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import covey
-from covey.bench.everyday import TASKS, task
-from covey.bench.models import svm
-from covey.bench.tasks import LOSSES
+from covey.bench.tuning.development import TASKS, task
+from covey.bench.tuning.models import svm
+from covey.bench.tuning.tasks import LOSSES
 from covey.space import Categorical, Float, Int
 
 every = pytest.mark.parametrize("name", TASKS)

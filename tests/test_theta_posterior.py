@@ -6,8 +6,9 @@ from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from covey import posterior
-from covey.density import (
+from covey.model import sampler as posterior
+from covey.model.distributions import LogNormal, Normal, Uniform
+from covey.model.log_posterior import (
     BOUND,
     Data,
     draw_prior,
@@ -16,11 +17,10 @@ from covey.density import (
     log_posterior_gradient,
     log_prior,
 )
-from covey.distributions import LogNormal, Normal, Uniform
-from covey.parallel import single_threaded_blas
-from covey.posterior import WALKERS, _resample, sample, walkers_for
-from covey.priors import Prior, resolve_prior
-from covey.thetas import Thetas
+from covey.model.native.threads import single_threaded_blas
+from covey.model.priors import Prior, resolve_prior
+from covey.model.sampler import WALKERS, _resample, sample, walkers_for
+from covey.model.theta import Thetas
 
 
 def some_data(n=10, dimensions=2, noise=0.01, prior="default", owner=None, seed=0):
@@ -62,7 +62,7 @@ def test_log_posterior_does_not_depend_on_the_number_of_cores(monkeypatch, cores
     positions = random_positions(data, 11)
 
     def values(available):
-        monkeypatch.setattr("covey.parallel.cores", lambda: available)
+        monkeypatch.setattr("covey.model.native.threads.cores", lambda: available)
         return log_posterior(data, positions)
 
     with single_threaded_blas():

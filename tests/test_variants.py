@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.stats import kstest, pearsonr
 
 import covey
-from covey.bench.functions import FAMILIES, PROBLEMS, problem
-from covey.bench.mixed import mixed
-from covey.bench.variants import noisy, raised, shifted
+from covey.bench.problems.functions import FAMILIES, PROBLEMS, problem
+from covey.bench.problems.mixed import mixed
+from covey.bench.problems.variants import noisy, raised, shifted
 from covey.space import Categorical, Float, Int
 
 TRANSLATABLE = [

@@ -11,17 +11,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from covey.bench.conversation import Conversation, PeerError, described
-from covey.bench.peers import PEERS, Peer
-from covey.bench.players import strategy_named
-from covey.bench.ranks import ends, proposal_seconds, remaining, standings
-from covey.bench.ranks_figures import _looks
 from covey.bench.records import read
-from covey.bench.suite import instance
-from covey.bench.versus import Run, initial_points, play, runs
+from covey.bench.versus.conversation import Conversation, described
+from covey.bench.versus.figures import _looks
+from covey.bench.versus.peers import PEERS, Peer
+from covey.bench.versus.play import Run, initial_points, play, runs
+from covey.bench.versus.players import strategy_named
+from covey.bench.versus.ranks import ends, proposal_seconds, remaining, standings
+from covey.bench.versus.suite import instance
 from covey.cli.app import app
-from covey.design import random
+from covey.errors import PeerError
 from covey.space import Categorical, Float, Int, Space
+from covey.space.designs import random
 
 CLONE = Path(__file__).parent.parent
 PROGRAMS = CLONE / "benchmarks" / "peers"

@@ -12,7 +12,7 @@ import pytest
 
 import covey
 from covey.errors import CoveyError
-from covey.workers import Borrowed, LocalProcesses
+from covey.run.workers import Borrowed, LocalProcesses
 
 
 @pytest.fixture(scope="module")

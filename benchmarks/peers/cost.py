@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from covey.bench.conversation import Conversation, Params
-from covey.bench.functions import PROBLEMS
-from covey.bench.peers import Peer
-from covey.bench.players import Player, check, player
+from covey.bench.problems.functions import PROBLEMS
 from covey.bench.records import versions
-from covey.design import random
-from covey.workers import SINGLE_THREADED
+from covey.bench.versus.conversation import Conversation, Params
+from covey.bench.versus.peers import Peer
+from covey.bench.versus.players import Player, check, player
+from covey.run.workers import SINGLE_THREADED
+from covey.space.designs import random
 
 PROBLEM = PROBLEMS["hartmann6"]
 CLONE = Path(__file__).parent.parent.parent

@@ -1,17 +1,25 @@
 """covey: parallel Bayesian optimization by sampling acquisition functions."""
 
-from covey.acquisition import Acquisition, Jitter, acquisitions
-from covey.distributions import Beta, Gamma, LogNormal, LogUniform, Normal, Uniform
-from covey.errors import AlreadyTold, CoveyError, SpaceExhausted, UnknownTrial
-from covey.exclusive import StudyBusy
-from covey.loop import TooManyFailures, minimize
+from covey.acquisition.acquisition import Acquisition, Jitter, acquisitions
+from covey.batch.strategy import Strategy, strategies, strategy
+from covey.errors import (
+    AlreadyTold,
+    CoveyError,
+    NotInstalled,
+    SpaceExhausted,
+    StudyBusy,
+    StudyMismatch,
+    TooManyFailures,
+    UnknownTrial,
+)
+from covey.model.distributions import Beta, Gamma, LogNormal, LogUniform, Normal, Uniform
+from covey.model.priors import Prior
+from covey.model.sampler import Diagnostics
 from covey.optimizer import Optimizer
-from covey.posterior import Diagnostics
-from covey.priors import Prior
-from covey.result import Result
+from covey.run.minimize import minimize
+from covey.run.result import Result
 from covey.space import Categorical, Dimension, Float, Int, Space
-from covey.strategy import Strategy, strategies, strategy
-from covey.study import Study, StudyMismatch
+from covey.study import Study
 from covey.trial import Failure, Origin, State, Trial
 
 __version__ = "0.1.0"
@@ -32,6 +40,7 @@ __all__ = [
     "LogNormal",
     "LogUniform",
     "Normal",
+    "NotInstalled",
     "Optimizer",
     "Origin",
     "Prior",

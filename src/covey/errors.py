@@ -1,8 +1,18 @@
-"""Which errors does covey raise of its own?"""
+"""Errors of covey's own, and the one way to say that a package is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 
 class CoveyError(Exception):
     """The root of every exception that is covey's own."""
+
+
+class InputError(CoveyError):
+    """Wrong input of a command; the message is one line that says what is accepted."""
 
 
 class SpaceExhausted(CoveyError):
@@ -21,5 +31,53 @@ class AlreadyTold(CoveyError, ValueError):
     """A trial was told a second time."""
 
 
+class StudyMismatch(CoveyError, ValueError):
+    """A study exists under this name, and it is about something else."""
+
+
+class StudyBusy(CoveyError):
+    """Another process is running this study."""
+
+
+class TooManyFailures(CoveyError):
+    """So many evaluations failed that going on is hopeless.
+
+    Attributes:
+        result: the ``covey.Result`` of the run, finished values included.
+    """
+
+    def __init__(self, message: str, result: Any) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class BadData(CoveyError, ValueError):
+    """A file of data cannot be used."""
+
+
+class BadResults(CoveyError, ValueError):
+    """A file of benchmark results cannot be used, or does not fit what is asked of it."""
+
+
+class PeerError(CoveyError, RuntimeError):
+    """Another optimiser, in a process of its own, cannot be talked to."""
+
+
 class NotInstalled(CoveyError, ImportError):
-    """A package is needed that is not there."""
+    """A package is needed that is not there; the message names the extra of covey that brings it."""
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Import other people's packages inside this: one that is missing is told with its remedy.
+
+    Args:
+        extra: of covey, which brings the package.
+
+    Raises:
+        NotInstalled: an ImportError, if an import inside fails.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise NotInstalled(f"{error}; pip install 'covey[{extra}]'", name=error.name) from error

@@ -10,10 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from covey.acquisition import Acquisition, Value
-from covey.arrays import Array
-from covey.batch import Choice, Task, choose_batch
-from covey.checks import (
+from covey.acquisition.acquisition import Acquisition, Value
+from covey.acquisition.candidates import Search
+from covey.arguments import (
     as_result,
     as_results,
     check_count,
@@ -23,19 +22,20 @@ from covey.checks import (
     is_whole,
     pair,
 )
-from covey.density import Data
-from covey.design import initial_rows
+from covey.arrays import Array
+from covey.batch.choose import Choice, Task, choose_batch
+from covey.batch.strategy import Strategy, resolve_strategy
 from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
-from covey.features import Features
-from covey.outputs import OUTPUTS, Outputs
-from covey.parallel import single_threaded_blas
-from covey.posterior import Diagnostics, Ensemble
-from covey.priors import Prior, resolve_prior
-from covey.scale import Scale, likeliest
-from covey.search import Search
-from covey.settle import expected
+from covey.model.choose_warp import Scale, likeliest
+from covey.model.log_posterior import Data
+from covey.model.native.threads import single_threaded_blas
+from covey.model.priors import Prior, resolve_prior
+from covey.model.sampler import Diagnostics, Ensemble
+from covey.model.settle import expected
+from covey.model.warps import OUTPUTS, Outputs
 from covey.space import Space
-from covey.strategy import Strategy, resolve_strategy
+from covey.space.designs import initial_rows
+from covey.space.features import Features
 from covey.trial import Failure, Origin, State, Trial
 
 

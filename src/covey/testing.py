@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from covey.acquisition import Acquisition, Value, resolve_acquisition
+from covey.acquisition.acquisition import Acquisition, Value, resolve_acquisition
 from covey.arrays import Array
+from covey.batch.strategy import Strategy
 from covey.optimizer import Optimizer
 from covey.space import Categorical, Dimension, Float, Int, Space
-from covey.strategy import Strategy
 
 MEAN = np.concatenate([np.linspace(-1.5, 1.5, 7)[None], np.linspace(-1.3, 1.2, 7)[None]])
 STD = np.array([0.4, 0.5, 0.7, 0.9, 1.1, 1.5, 2.0]) * np.array([[1.0], [0.8]])

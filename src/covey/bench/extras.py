@@ -1,11 +1,11 @@
-"""Which packages do only benchmarks need? Those of ``covey[bench]``, imported when they are used."""
+"""Packages that only benchmarks need: those of ``covey[bench]``, imported when they are used."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-from covey.errors import NotInstalled
+from covey.errors import needs
 
 
 def needed(module: str) -> Any:
@@ -14,8 +14,5 @@ def needed(module: str) -> Any:
     Raises:
         NotInstalled: if it is not.
     """
-    try:
+    with needs("bench"):
         return import_module(module)
-    except ImportError as error:
-        reason = f"{module} cannot be imported ({error}): pip install 'covey[bench]'"
-        raise NotInstalled(reason) from None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeVar
 
-from covey.workers import LocalProcesses
+from covey.run.workers import LocalProcesses
 
 Job = TypeVar("Job")
 

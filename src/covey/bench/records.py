@@ -15,15 +15,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from covey.errors import CoveyError
+from covey.errors import BadResults
 
 Record: TypeAlias = dict[str, Any]
 
 PACKAGES = ("covey", "numpy", "scipy", "numba", "emcee")
-
-
-class BadResults(CoveyError, ValueError):
-    """A file of results cannot be used, or does not fit what is asked of it."""
 
 
 def versions(*more: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from covey.errors import CoveyError
+from covey.bench.extras import needed
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,9 @@ def pyplot() -> Any:
     """Matplotlib, set up for print.
 
     Raises:
-        CoveyError: if it is not installed.
+        NotInstalled: if it is not there.
     """
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise CoveyError("figures need matplotlib: pip install 'covey[bench]'") from None
+    mpl = needed("matplotlib")
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 

@@ -16,14 +16,13 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-import covey.cli.higgs
-import covey.cli.versus  # noqa: F401  (they register covey bench xgboost, versus and ranks)
-from covey.cli import InputError, lab, show, table
-from covey.cli.bench import bench
+from covey.cli import by_hand as lab
+from covey.cli import show
+from covey.cli import tables as table
+from covey.cli.bench.paper import bench
 from covey.cli.config import Config, load
-from covey.cli.template import TEMPLATE
-from covey.errors import CoveyError, SpaceExhausted
-from covey.loop import TooManyFailures
+from covey.cli.config.template import TEMPLATE
+from covey.errors import CoveyError, InputError, SpaceExhausted, TooManyFailures
 from covey.trial import State
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -93,7 +92,7 @@ def run(
     Every result is saved as it comes in. The same command again goes on where it was, also after Ctrl-C or a
     crash; give the study.toml more iterations to go on after the end.
     """
-    from covey.cli import tune
+    from covey.cli import run as tune
 
     config = load(study)
     record = tune.prepare(config)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from covey.cli.config import Config
-from covey.result import Result
+from covey.run.result import Result
 from covey.study import Recorded
 from covey.trial import Failure, State
 

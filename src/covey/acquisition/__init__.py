@@ -1,0 +1,1 @@
+"""Acquisition: how much a point is worth trying, and where that is highest."""

@@ -1,0 +1,129 @@
+"""Where is a surface highest? A scan, then climbing: L-BFGS-B in what is ordered, exchanges in levels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from covey.acquisition.candidates import Search
+from covey.acquisition.surface import Surface
+from covey.arrays import Array
+from covey.space import Dimension
+
+_CLIMBS = 20
+_SWEEPS = 5
+_MOST_LEVELS = 32
+_LOWEST = -1e100
+
+
+def maximise(surface: Surface, search: Search, rng: np.random.Generator) -> Array:
+    """The row (d,) with the highest value found that is neither observed nor pending."""
+    groups = [rows for rows in search.candidates(rng) if len(rows)]
+    values = [surface.value(rows) for rows in groups]
+    starts = np.concatenate(
+        [rows[np.argsort(-value)[: search.effort.starts]] for rows, value in zip(groups, values, strict=True)]
+    )
+    peaks = _ascend(surface, search, starts, rng)
+    rows = np.concatenate([peaks, *groups])
+    heights = np.concatenate([surface.value(peaks), *values])
+    for k in np.argsort(-heights, kind="stable"):
+        if search.is_new(rows[k]):
+            return np.asarray(rows[k])
+    return search.any_new(rng)
+
+
+def _ascend(surface: Surface, search: Search, rows: Array, rng: np.random.Generator) -> Array:
+    """Local maxima near rows (k, d)."""
+    continuous, discrete = search.features.continuous, search.discrete
+    if search.whole:
+        return rows
+    if len(discrete) == 0:
+        return _climb(surface, rows, continuous)
+    rows = _stride(surface, search, _exchange(surface, search, rows, rng))
+    return _climb(surface, _exchange(surface, search, rows, rng), continuous)
+
+
+def _stride(surface: Surface, search: Search, rows: Array) -> Array:
+    """Climb in all ordered columns of rows (k, d) as if none had levels, then go to the nearest level.
+
+    Exchanges move one column at a time, which is no way along a valley; rows that end lower stay.
+    """
+    moved = search.nearest(_climb(surface, rows, search.features.ordered))
+    higher = _open_values(surface, search, moved) > surface.value(rows)
+    return np.where(higher[:, None], moved, rows)
+
+
+def _climb(surface: Surface, rows: Array, columns: NDArray[np.intp]) -> Array:
+    """L-BFGS-B in some columns of all rows (k, d) at once, as one separable problem."""
+    from scipy.optimize import minimize  # slow to import
+
+    if len(columns) == 0:
+        return rows
+    shape = (len(rows), len(columns))
+
+    def downhill(flat: Array) -> tuple[float, Array]:
+        at = rows.copy()
+        at[:, columns] = flat.reshape(shape)
+        value, gradient = surface.value_and_gradient(at)
+        return -float(np.maximum(value, _LOWEST).sum()), -gradient[:, columns].ravel()
+
+    start = rows[:, columns].ravel()
+    result = minimize(
+        downhill,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, 1.0)] * len(start),
+        options={"maxiter": _CLIMBS, "maxfun": 2 * _CLIMBS},
+    )
+    climbed = rows.copy()
+    climbed[:, columns] = np.clip(result.x, 0.0, 1.0).reshape(shape)
+    return climbed
+
+
+def _exchange(surface: Surface, search: Search, rows: Array, rng: np.random.Generator) -> Array:
+    """Move each row (k, d) to the best level of one discrete column after the other, until none is better."""
+    rows, heights = rows.copy(), surface.value(rows)
+    for _ in range(_SWEEPS):
+        before = rows.copy()
+        for column in rng.permutation(search.discrete):
+            neighbours = [_neighbours(search, row, column, rng) for row in rows]
+            values = _open_values(surface, search, np.concatenate(neighbours))
+            for k, part in enumerate(neighbours):
+                value, values = values[: len(part)], values[len(part) :]
+                best = int(np.argmax(value))
+                if value[best] > heights[k]:
+                    rows[k], heights[k] = part[best], value[best]
+        if np.array_equal(rows, before):
+            break
+    return rows
+
+
+def _open_values(surface: Surface, search: Search, rows: Array) -> Array:
+    """Values (k,) of rows (k, d); -inf of those that have been tried and have no continuum to move in."""
+    values = surface.value(rows)
+    if len(search.features.continuous) == 0:
+        values[[row.tobytes() in search.keys for row in rows]] = -np.inf
+    return values
+
+
+def _neighbours(search: Search, row: Array, column: int, rng: np.random.Generator) -> Array:
+    """A row (d,) and those that differ from it in the level of one discrete column."""
+    others = _other_positions(list(search.space.dimensions.values())[column], row[column], rng)
+    found = np.repeat(row[None], 1 + len(others), axis=0)
+    found[1:, column] = others
+    return found
+
+
+def _other_positions(dimension: Dimension, here: float, rng: np.random.Generator) -> Array:
+    """Levels to try: all when few; else by steps 1, 2, 4, ... both ways, or at random if unordered."""
+    count = dimension.levels or 1
+    every = np.arange(min(count, _MOST_LEVELS), dtype=float)
+    if count <= _MOST_LEVELS:
+        return np.setdiff1d(dimension.position(every), [here])
+    if not dimension.ordered:
+        return dimension.position(rng.integers(count, size=_MOST_LEVELS).astype(float))
+    level = dimension.level(here)
+    steps = 2.0 ** np.arange(count.bit_length())
+    reach = np.concatenate([level - steps, level + steps])
+    return dimension.position(reach[(reach >= 0) & (reach < count)])

@@ -1,0 +1,108 @@
+"""Is what the user gave acceptable? Each check returns the value to use or says what is accepted."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping, Set
+from typing import Any, Literal
+
+import numpy as np
+
+from covey.acquisition.acquisition import Acquisition, resolve_acquisition
+from covey.batch.strategy import DEFAULT_ACQUISITION, Strategy
+from covey.space.designs import INITIAL
+from covey.trial import Failure, Trial
+
+_NOT_NUMBERS = (str, bytes, bytearray, bool, np.bool_, complex, np.complexfloating)
+"""Things that float() would take."""
+
+
+def is_whole(value: object, least: int) -> bool:
+    """Whether a value is a whole number, not a bool, from ``least``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        return False
+    return bool(value >= least)
+
+
+def pair(strategy: Strategy, acquisition: Any) -> Acquisition:
+    """The acquisition function to use with a strategy."""
+    own = strategy.acquisition
+    if acquisition is None:
+        return resolve_acquisition(own or DEFAULT_ACQUISITION)
+    resolved = resolve_acquisition(acquisition)
+    if own is not None and resolved.name != own:
+        raise ValueError(
+            f"strategy {strategy.name!r} is defined for acquisition {own!r}, got "
+            f"{resolved.name!r}; covey.strategy({strategy.name!r}, acquisition=None) takes any"
+        )
+    return resolved
+
+
+def check_noise(noise: Any) -> float | Literal["learn"]:
+    """A standard deviation, or "learn"."""
+    if isinstance(noise, str) and noise == "learn":
+        return "learn"
+    number = isinstance(noise, (int, float, np.number)) and not isinstance(noise, bool)
+    if not number or not (0 <= noise < math.inf):
+        raise ValueError(f"noise must be 'learn' or a standard deviation from 0, got {noise!r}")
+    return float(noise)
+
+
+def check_count(n_initial: Any, dimensions: int) -> int:
+    """The number of initial points; by default one per dimension and one more, within 5 to 20."""
+    if n_initial is None:
+        return min(max(dimensions + 1, 5), 20)
+    if not is_whole(n_initial, 0):
+        raise ValueError(f"n_initial must be a whole number from 0 or None, got {n_initial!r}")
+    return int(n_initial)
+
+
+def check_initial(initial: Any) -> str:
+    """The name of an initial design."""
+    if not isinstance(initial, str) or initial not in INITIAL:
+        raise ValueError(f"initial must be one of {sorted(INITIAL)}, got {initial!r}")
+    return initial
+
+
+def check_seed(seed: Any) -> int:
+    """A seed; drawn when None."""
+    if seed is None:
+        return secrets.randbits(32)
+    if not is_whole(seed, 0):
+        raise ValueError(f"seed must be a whole number from 0 or None, got {seed!r}")
+    return int(seed)
+
+
+def _is_trial(given: Any) -> bool:
+    return isinstance(given, Trial) or (isinstance(given, (int, np.integer)) and not isinstance(given, bool))
+
+
+def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | Failure]]:
+    """Trials and as many results, of one trial and a value or of several and their values."""
+    if _is_trial(trial):
+        return [trial], [as_result(value)]
+    if not isinstance(trial, (list, tuple)) or not all(_is_trial(one) for one in trial):
+        raise TypeError(f"tell: give a covey.Trial, its id, or a list of them, got {trial!r}")
+    if isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__len__"):
+        raise TypeError(f"tell: several trials need a list of values, got {value!r}")
+    if len(trial) != len(value):
+        raise ValueError(f"tell: {len(trial)} trials need as many values, got {len(value)}")
+    return list(trial), [as_result(one) for one in value]
+
+
+def as_result(value: Any) -> float | Failure:
+    """A finite float, or a Failure for a value that is NaN or infinite."""
+    if isinstance(value, Failure):
+        return value
+    if value is None or isinstance(value, _NOT_NUMBERS):
+        raise TypeError(f"a value must be a number or a covey.Failure, got {value!r}")
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.item()
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    except (TypeError, ValueError):
+        raise TypeError(f"a value must be a number or a covey.Failure, got {value!r}") from None
+    return number if math.isfinite(number) else Failure(f"the value was {number}")

@@ -1,0 +1,1 @@
+"""The batch: which points come next, for every strategy, in one loop."""

@@ -1,0 +1,1 @@
+"""The paper: its experiments, its table and its figures."""

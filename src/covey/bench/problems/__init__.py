@@ -1,0 +1,1 @@
+"""Problems: functions with a known minimum, and what makes them harder."""

@@ -1,0 +1,1 @@
+"""Tuning: machine learning models on data, HIGGS among them."""

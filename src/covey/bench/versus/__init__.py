@@ -1,0 +1,1 @@
+"""Versus: covey beside other optimisers, from the same points."""

@@ -1,0 +1,1 @@
+"""Commands below ``covey bench``."""

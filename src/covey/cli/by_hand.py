@@ -1,0 +1,144 @@
+"""What goes between a study on disk and people who evaluate by hand? Trials asked for, and values told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from covey.cli.config import Config
+from covey.cli.tables import Line, check_params
+from covey.errors import CoveyError, InputError
+from covey.optimizer import Optimizer
+from covey.run.evaluate import Outcome
+from covey.study import Recorded, Study
+from covey.trial import Failure, State, Trial
+
+
+@contextmanager
+def storage_errors(config: Config) -> Iterator[None]:
+    """Whatever a database complains about, in one line."""
+    from optuna.exceptions import OptunaError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (OptunaError, SQLAlchemyError) as error:
+        words = str(error.__cause__ or error).strip().splitlines() or [type(error).__name__]
+        raise CoveyError(f"storage {config.storage!r} cannot be used: {words[0]}") from error
+
+
+def open_study(config: Config, *, create: bool) -> Study:
+    """The study of a study.toml.
+
+    Args:
+        config: what the file says.
+        create: make it if there is none; else that is an error, and nothing is made.
+
+    Raises:
+        InputError: if there is none.
+        StudyMismatch: if there is one about something else.
+    """
+    with storage_errors(config):
+        if not create and not _exists(config):
+            where = f"study {config.name!r} is not in {config.storage}"
+            raise InputError(f"{where} yet; covey ask or covey run creates it")
+        return Study(config.storage, config.name, config.space)
+
+
+def _exists(config: Config) -> bool:
+    file = config.storage.removeprefix("sqlite:///").partition("?")[0]
+    if config.storage.startswith("sqlite:///") and not Path(file).exists():
+        return False  # opening it would make the file
+    return Study.exists(config.storage, config.name)
+
+
+def ask(config: Config, study: Study, count: int) -> list[tuple[int, dict[str, Any]]]:
+    """The next trials, recorded as running before anybody sees them: (id, parameters) of each."""
+    with study.exclusive():  # two people who ask at once get different points
+        optimizer = reconstruct(config, study.recorded())
+        trials = optimizer.ask(count)
+        for trial in trials:
+            study.started(trial)
+    return [(study.key(trial.id), trial.params) for trial in trials]
+
+
+def reconstruct(config: Config, rows: Sequence[Recorded]) -> Optimizer:
+    """The optimizer that has seen all of a study, in the order in which a run would have told it."""
+    optimizer = Optimizer(config.space, **config.settings)
+    finished = []
+    for row in rows:
+        trial = optimizer.include(row.params)
+        if row.result is not None:
+            finished.append((row.finished if config.asynchronous else trial.id, trial.id, row.result))
+    for _, index, result in sorted(finished, key=lambda item: item[:2]):
+        optimizer.tell(index, result)
+    return optimizer
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a table of results brings.
+
+    Attributes:
+        news: results of trials that were running, by id.
+        known: how many lines say what was recorded before.
+        blank: how many lines were left for later.
+    """
+
+    news: Mapping[int, float | Failure]
+    known: int
+    blank: int
+
+
+def compare(lines: Sequence[Line], study: Study, *, skip_blank: bool) -> Told:
+    """What of a table is new; nothing is written.
+
+    Raises:
+        InputError: if a line contradicts the study or another line.
+    """
+    rows = {row.key: row for row in study.recorded()}
+    news: dict[int, float | Failure] = {}
+    known = blank = 0
+    for line in lines:
+        if line.id not in rows:
+            raise InputError(f"{line.where}: trial {line.id} is not in study {study.name!r}")
+        row = rows[line.id]
+        check_params(line, row.params, study.space)
+        if line.result is None and skip_blank:
+            blank += 1
+            continue
+        result = Failure("reported as failed") if line.result is None else line.result
+        before = news.get(line.id, row.result)
+        if before is None:
+            news[line.id] = result
+        elif _says(before) == _says(result):
+            known += 1
+        else:
+            told = f"trial {line.id} is {_says(before)} already, the table says {_says(result)}"
+            raise InputError(f"{line.where}: {told}")
+    return Told(news, known, blank)
+
+
+def _says(result: float | Failure) -> str:
+    return "failed" if isinstance(result, Failure) else repr(result)
+
+
+def record(news: Mapping[int, float | Failure], study: Study) -> None:
+    """Write results down."""
+    rows = {row.key: row for row in study.recorded()}
+    for key, result in news.items():
+        study.adopt(key, key)
+        study.finished(Trial(key, rows[key].params), Outcome(result, 0.0))
+
+
+def identify(study: Study) -> Callable[[Mapping[str, Any]], int]:
+    """A function from the parameters of a running trial to its id."""
+
+    def find(params: Mapping[str, Any]) -> int:
+        running = [row for row in study.recorded() if row.state is State.RUNNING and row.params == params]
+        return running[0].key
+
+    return find

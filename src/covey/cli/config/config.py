@@ -1,0 +1,224 @@
+"""What does a study.toml ask for? The file checked key by key, as one frozen object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from covey.arguments import pair
+from covey.batch.strategy import resolve_strategy
+from covey.cli.config.document import Document, did_you_mean, read_document
+from covey.cli.config.keys import BUDGET, CHECKS, SETTINGS
+from covey.cli.program import Reading, placeholders, text_of
+from covey.space import Categorical, Dimension, Float, Int, Space
+
+RESERVED = ("id", "value", "state", "reason", "finished", "evaluation_seconds")
+"""Columns of the tables, which a parameter cannot be called."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A study.toml.
+
+    Attributes:
+        path: of the file; programs run in its folder.
+        name: of the study in the storage.
+        space: what is varied.
+        storage: a database's address, with an absolute path if it is SQLite.
+        objective: the program's argument list; None if experiments are done by hand.
+        value: where the program's value is.
+        budget: the keywords of ``minimize`` that are about when and how many.
+        settings: the keywords of ``Optimizer``.
+        timeout: seconds after which a program is killed.
+        document: the file, to point at.
+    """
+
+    path: Path
+    name: str
+    space: Space
+    storage: str
+    objective: tuple[str, ...] | None
+    value: Reading
+    budget: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    timeout: float | None
+    document: Document
+
+    @property
+    def folder(self) -> Path:
+        """Where the file is."""
+        return self.path.resolve().parent
+
+    @property
+    def batch_size(self) -> int:
+        """How many evaluations run at once."""
+        return int(self.budget["batch_size"])
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether a free worker gets its next point at once."""
+        return bool(self.budget["asynchronous"])
+
+
+def load(path: Path) -> Config:
+    """Read and check a study.toml.
+
+    Raises:
+        InputError: at the first thing that is wrong, with its line and what is accepted.
+    """
+    document = read_document(path)
+    document.check_keys((), document.data, [*CHECKS, "space"])
+    given = {key: _checked(document, key) for key in CHECKS if key in document.data}
+    if "name" not in given:
+        raise document.wrong((), 'name is missing; give one like name = "my-study"')
+    config = Config(
+        path=path,
+        name=given["name"],
+        space=_space(document),
+        storage=_located(given.get("storage", "sqlite:///study.db"), path.resolve().parent),
+        objective=tuple(given["objective"]) if "objective" in given else None,
+        value=given.get("value", Reading()),
+        budget={"batch_size": 1, "asynchronous": False} | {k: v for k, v in given.items() if k in BUDGET},
+        # A seed of its own for each command would scatter the initial design.
+        settings={"seed": 0} | {k: v for k, v in given.items() if k in SETTINGS},
+        timeout=given.get("timeout"),
+        document=document,
+    )
+    _check_together(config)
+    return config
+
+
+def _checked(document: Document, key: str) -> Any:
+    try:
+        return CHECKS[key](document.data[key])
+    except ValueError as error:
+        raise document.wrong((key,), f"{key} {error}") from None
+
+
+def _located(storage: str, folder: Path) -> str:
+    """The address of a storage; a SQLite file's is relative to the study.toml."""
+    if not storage.startswith("sqlite:///"):
+        return storage
+    return f"sqlite:///{folder / storage.removeprefix('sqlite:///')}"
+
+
+def _space(document: Document) -> Space:
+    tables = document.data.get("space")
+    if not isinstance(tables, dict) or not tables:
+        what = 'say what is varied, like [space.x] with type = "float", low = 0.0, high = 1.0'
+        raise document.wrong(("space",), f"space is missing or empty; {what}")
+    return Space({name: _dimension(document, name, table) for name, table in tables.items()})
+
+
+def _number_range(kind: type[Float] | type[Int]) -> Callable[[Mapping[str, Any]], Dimension]:
+    return lambda table: kind(table["low"], table["high"], table.get("log", False))
+
+
+def _choice(table: Mapping[str, Any]) -> Dimension:
+    choices = table["choices"]
+    if not isinstance(choices, list) or not all(isinstance(c, (str, int, float, bool)) for c in choices):
+        raise ValueError(f"choices must be a list of strings, numbers or booleans, got {choices!r}")
+    if len({text_of(choice) for choice in choices}) < len(choices):
+        raise ValueError(f"choices must differ as text, got {choices!r}")
+    return Categorical(choices)
+
+
+_KINDS: dict[str, tuple[Callable[[Mapping[str, Any]], Dimension], list[str], list[str]]] = {
+    "float": (_number_range(Float), ["low", "high"], ["log"]),
+    "int": (_number_range(Int), ["low", "high"], ["log"]),
+    "categorical": (_choice, ["choices"], []),
+}
+"""Type -> how a dimension is made, the keys it needs, and those it may have."""
+
+
+def _dimension(document: Document, name: str, table: Any) -> Dimension:
+    where = ("space", name)
+    if not isinstance(table, dict):
+        raise document.wrong(where, f"space.{name} must be a table, [space.{name}] with type, low, high")
+    if name in RESERVED or not name or set(name) & set("{}\n\r"):
+        raise document.wrong(where, f"a parameter cannot be called {name!r}; it has another meaning")
+    if table.get("type") not in _KINDS:
+        said = f"got {table['type']!r}" if "type" in table else "it is missing"
+        raise document.wrong(
+            (*where, "type"), f"space.{name}: type must be one of {', '.join(_KINDS)}; {said}"
+        )
+    make, needed, optional = _KINDS[table["type"]]
+    document.check_keys(where, table, ["type", *needed, *optional])
+    for key in needed:
+        if key not in table:
+            raise document.wrong(
+                where, f"space.{name}: {key} is missing; {table['type']} needs {', '.join(needed)}"
+            )
+    try:
+        return make(table)
+    except ValueError as error:
+        words = str(error).replace("True", "true").replace("False", "false")  # as TOML spells them
+        key = next((key for key in (*needed, *optional) if re.search(rf"\b{key}\b", words)), "type")
+        raise document.wrong((*where, key), f"space.{name}: {words}") from None
+
+
+def _check_together(config: Config) -> None:
+    """What no key can tell alone."""
+    document, budget = config.document, config.budget
+    if "iterations" in budget and "evaluations" in budget:
+        raise document.wrong(("evaluations",), "give iterations or evaluations, not both")
+    try:
+        strategy = resolve_strategy(config.settings.get("strategy", "auto"))
+        pair(strategy, config.settings.get("acquisition"))
+    except ValueError:
+        message = (
+            f"strategy {strategy.name!r} is defined for acquisition {strategy.acquisition!r}; leave it out"
+        )
+        raise document.wrong(("acquisition",), message) from None
+    if config.objective is not None:
+        _check_placeholders(config)
+
+
+def _check_placeholders(config: Config) -> None:
+    """Every placeholder is a parameter or the trial's id, and every parameter reaches the program."""
+    said = [name for part in config.objective or () for name in _named(config, "objective", part)]
+    path = _named(config, "value", config.value.json or "")
+    for name in config.space.dimensions:
+        if name not in said:
+            message = f"objective mentions no {{{name}}}: the program would never see this parameter"
+            raise config.document.wrong(("objective",), message)
+    if config.value.json is None:
+        return
+    if "id" in path and "id" not in said:
+        raise config.document.wrong(
+            ("objective",), "objective needs an {id} too, to know where value.json is"
+        )
+    if "id" not in path and config.batch_size > 1:
+        message = "value.json needs an {id} in the path: several programs run at once"
+        raise config.document.wrong(("value",), message)
+
+
+def _named(config: Config, key: str, template: str) -> list[str]:
+    """The placeholders of a template, all of them known."""
+    known = [*config.space.dimensions, "id"]
+    try:
+        names = placeholders(template)
+    except ValueError as error:
+        raise config.document.wrong((key,), f"{key}: {error}") from None
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; parameters are {', '.join(config.space.dimensions)}"
+            message = f"{key}: {{{name}}} is not a parameter{hint} (write {{{{ for a brace itself)"
+            raise config.document.wrong((key,), message)
+    return names
+
+
+def check_runnable(config: Config) -> None:
+    """What only ``covey run`` needs: a program and a budget.
+
+    Raises:
+        InputError: if one is missing.
+    """
+    if config.objective is None:
+        message = 'objective is missing; covey run needs a program, like objective = ["./train.sh", "{x}"]'
+        raise config.document.wrong((), message)
+    if not {"iterations", "evaluations", "seconds", "target"} & set(config.budget):
+        raise config.document.wrong((), "a budget is missing: iterations, evaluations, seconds or target")

@@ -1,0 +1,96 @@
+"""How is a program tuned? ``minimize`` over threads that each wait for a process."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from covey.cli.by_hand import identify, open_study, storage_errors
+from covey.cli.config import Config, check_runnable
+from covey.cli.program import Program, not_runnable
+from covey.run.minimize import minimize
+from covey.run.result import Result
+from covey.study import Study
+from covey.trial import Trial
+
+
+def prepare(config: Config) -> Study:
+    """The study of a run, after all that can be checked before.
+
+    Raises:
+        InputError: if there is no program, no budget, or the program is not there.
+        StudyMismatch: if the storage has a study of that name about something else.
+    """
+    check_runnable(config)
+    program = (config.objective or ("",))[0]
+    problem = None if "{" in program else not_runnable(program, config.folder)
+    if problem:
+        raise config.document.wrong(("objective",), f"objective: {problem}")
+    return open_study(config, create=True)
+
+
+def tune(config: Config, study: Study, *, quiet: bool) -> Result:
+    """Run the program of a study until the budget is spent or Ctrl-C."""
+    program = Program(config.objective or (), config.folder, config.value, config.timeout, identify(study))
+    pool = ThreadPoolExecutor(config.batch_size, thread_name_prefix="covey-program")
+    lines = () if quiet or sys.stderr.isatty() else (_Lines(sys.stdout, config),)
+    try:
+        # The words of minimize about "the same call" are for Python; the command has its own.
+        logging.getLogger("covey.minimize").setLevel(logging.ERROR)
+        with _signals(), storage_errors(config):
+            return minimize(
+                program,
+                config.space,
+                executor=pool,
+                storage=config.storage,
+                name=config.name,
+                callbacks=lines,
+                progress=not quiet,
+                **config.budget,
+                **config.settings,
+            )
+    finally:
+        program.processes.stop()
+        pool.shutdown(cancel_futures=True)
+
+
+class _Lines:
+    """Progress for a log file: a line for each evaluation."""
+
+    def __init__(self, out: TextIO, config: Config) -> None:
+        self._out, self._names = out, list(config.space.dimensions)
+
+    def __call__(self, trial: Trial, best: Trial | None) -> None:
+        result = "failed" if trial.value is None else f"{trial.value:.6g}"
+        known = "-" if best is None else f"{best.value:.6g}"
+        params = ", ".join(f"{name} = {_short(trial.params[name])}" for name in self._names)
+        print(f"{result} (best {known}) at {params}", file=self._out, flush=True)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Let a scheduler's SIGTERM and a closed terminal end a run as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {getattr(signal, name): signal.signal(getattr(signal, name), _interrupt) for name in names}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt

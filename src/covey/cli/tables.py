@@ -1,0 +1,209 @@
+"""How do trials go out to a spreadsheet and values come back? CSV both ways; Parquet and JSON for exports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from covey.arguments import as_result
+from covey.cli.config.document import did_you_mean
+from covey.cli.program import text_of
+from covey.errors import InputError, needs
+from covey.space import Categorical, Dimension, Space
+from covey.study import Recorded
+from covey.trial import Failure
+
+_CLOSE = 1e-6
+"""Spreadsheets round: a parameter that came back this near is the same."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table of results.
+
+    Attributes:
+        where: the file and the line, for messages.
+        id: of the trial.
+        result: its value or failure; None for a blank.
+        cells: the parameters that the line repeats, as text.
+    """
+
+    where: str
+    id: int
+    result: float | Failure | None
+    cells: Mapping[str, str]
+
+
+def batch_text(space: Space, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
+    """A table of trials to evaluate: id, parameters, and a value column to fill in."""
+    names = list(space.dimensions)
+    rows = [[str(key), *(text_of(params[name]) for name in names), ""] for key, params in batch]
+    return _csv([["id", *names, "value"], *rows])
+
+
+def _csv(rows: Sequence[Sequence[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def read_results(path: Path, space: Space) -> list[Line]:
+    """The lines of a table with the columns id and value.
+
+    Raises:
+        InputError: if anything in it cannot be understood.
+    """
+    rows = _read_rows(path)
+    if not rows:
+        raise InputError(f"{path} is empty; it needs the columns id and value")
+    (_, names), *lines = rows
+    header = [name.strip() for name in names]
+    _check_header(path, header)
+    return [_line(f"{path}, line {number}", header, row, space) for number, row in lines]
+
+
+def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
+    """All rows but blank ones, each with the number of its last line."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text") from None
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not CSV: {error}") from None
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    twice = sorted({name for name in header if name and header.count(name) > 1})
+    if twice:
+        raise InputError(f"{path}, line 1: column {twice[0]!r} is there twice")
+    for name in ("id", "value"):
+        if name not in header:
+            near = did_you_mean(name, header).replace("did you mean", "is it")
+            if len(header) == 1 and any(mark in header[0] for mark in ";\t"):
+                near = "; columns are separated by commas"
+            raise InputError(f"{path}, line 1: column {name!r} is missing{near or f'; got {header}'}")
+
+
+def _line(where: str, header: list[str], row: list[str], space: Space) -> Line:
+    if len(row) != len(header):
+        raise InputError(f"{where}: {len(row)} cells under {len(header)} columns")
+    cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
+    if not (cells["id"].isascii() and cells["id"].isdigit()):
+        raise InputError(f"{where}: id must be a whole number that covey ask gave, got {cells['id']!r}")
+    known = {name: cells[name] for name in space.dimensions if name in cells}
+    return Line(where, int(cells["id"]), _result(where, cells["value"]), known)
+
+
+def _result(where: str, text: str) -> float | Failure | None:
+    if not text:
+        return None
+    if text.lower() == "failed":
+        return Failure("reported as failed")
+    try:
+        if "_" in text:  # which float() takes for a separator
+            raise ValueError
+        return as_result(float(text))
+    except ValueError:
+        raise InputError(f"{where}: value must be a number, blank or 'failed', got {text!r}") from None
+
+
+def check_params(line: Line, params: Mapping[str, Any], space: Space) -> None:
+    """Refuse a line whose parameters are another trial's: ids and values may have been shifted."""
+    for name, text in line.cells.items():
+        if not _same(space.dimensions[name], params[name], text):
+            ours = text_of(params[name])
+            raise InputError(f"{line.where}: trial {line.id} has {name} = {ours}, the table says {text!r}")
+
+
+def _same(dimension: Dimension, value: Any, text: str) -> bool:
+    if isinstance(dimension, Categorical) and isinstance(value, (str, bool)):
+        return text.lower() == text_of(value).lower() if isinstance(value, bool) else text == value.strip()
+    try:
+        return math.isclose(float(text), value, rel_tol=_CLOSE, abs_tol=0.0)
+    except ValueError:
+        return False
+
+
+def records(rows: Sequence[Recorded]) -> list[dict[str, Any]]:
+    """Trials as plain data, a flat dict for each."""
+    return [
+        {
+            "id": row.key,
+            "state": str(row.state),
+            "value": row.result if isinstance(row.result, float) else None,
+            **row.params,
+            "finished": datetime.fromtimestamp(row.finished, UTC).isoformat() if row.finished else None,
+            "evaluation_seconds": row.seconds or None,
+            "reason": row.result.reason if isinstance(row.result, Failure) else None,
+        }
+        for row in rows
+    ]
+
+
+def csv_text(trials: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """A table of records."""
+    cells = [["" if one[name] is None else text_of(one[name]) for name in columns] for one in trials]
+    return _csv([list(columns), *cells])
+
+
+def _write_csv(path: Path, trials: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    path.write_text(csv_text(trials, columns), encoding="utf-8", newline="")
+
+
+def _write_json(path: Path, trials: Sequence[Mapping[str, Any]], _columns: Sequence[str]) -> None:
+    path.write_text(json.dumps(trials, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _write_parquet(path: Path, trials: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    with needs("parquet"):
+        import pandas as pd
+        import pyarrow  # noqa: F401  (what pandas writes Parquet with)
+    frame = pd.DataFrame(trials, columns=list(columns))
+    mixed = [name for name in columns if frame[name].map(type).nunique() > 1 and frame[name].dtype == object]
+    # A Parquet column has one type; choices of several become text.
+    frame = frame.assign(**{name: frame[name].map(_text_or_none) for name in mixed})
+    frame.to_parquet(path, index=False)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else text_of(value)
+
+
+WRITERS: dict[str, Callable[[Path, Sequence[Mapping[str, Any]], Sequence[str]], None]] = {
+    ".csv": _write_csv,
+    ".json": _write_json,
+    ".parquet": _write_parquet,
+}
+"""How a file of each kind is written, by its suffix."""
+
+
+def columns_of(space: Space) -> list[str]:
+    """The columns of an export."""
+    return ["id", "state", "value", *space.dimensions, "finished", "evaluation_seconds", "reason"]
+
+
+def export(path: Path, rows: Sequence[Recorded], space: Space) -> None:
+    """Write all trials; the suffix says how.
+
+    Raises:
+        InputError: if the suffix is unknown or the file cannot be written.
+    """
+    if path.suffix.lower() not in WRITERS:
+        raise InputError(f"{path}: the name must end in {', '.join(WRITERS)}")
+    try:
+        WRITERS[path.suffix.lower()](path, records(rows), columns_of(space))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None

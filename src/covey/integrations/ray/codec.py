@@ -1,0 +1,52 @@
+"""How is a search space written as JSON? Plain values as they are, everything else under its kind's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from covey.integrations.labelled import Labelled
+from covey.integrations.ray.domains import Multiples
+from covey.space import Categorical, Float, Int
+
+
+class Kind(NamedTuple):
+    """A type, the parts that one of it is made of, and how to make it of them again."""
+
+    type: type
+    parts: Callable[[Any], Any]
+    build: Callable[[list[Any]], Any]
+
+
+KINDS: dict[str, Kind] = {
+    "dict": Kind(dict, dict.items, dict),
+    "list": Kind(list, list, list),
+    "tuple": Kind(tuple, list, tuple),
+    "range": Kind(range, lambda r: [r.start, r.stop], lambda parts: range(*parts)),
+    "Float": Kind(Float, lambda d: [float(d.low), float(d.high), d.log], lambda parts: Float(*parts)),
+    "Int": Kind(Int, lambda d: [d.low, d.high, d.log], lambda parts: Int(*parts)),
+    "Categorical": Kind(Categorical, lambda d: d.choices, Categorical),
+    "Labelled": Kind(Labelled, lambda d: [d.levelled, d.labels], lambda parts: Labelled(*parts)),
+    "Multiples": Kind(Multiples, lambda m: [m.factors, m.step, m.whole], lambda parts: Multiples(*parts)),
+}
+"""By name."""
+
+
+def dump(value: Any) -> Any:
+    """A value in JSON's terms; raises TypeError if there is something in it of another kind."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    for name, kind in KINDS.items():
+        if type(value) is kind.type:
+            return {name: [dump(part) for part in kind.parts(value)]}
+    raise TypeError(f"{value!r} has no form in JSON")
+
+
+def load(written: Any) -> Any:
+    """What was dumped; raises ValueError for what never was."""
+    if not isinstance(written, dict):
+        return written
+    (name, parts), *more = written.items()
+    if more or name not in KINDS:
+        raise ValueError(f"not a part of a search space: {written!r}")
+    return KINDS[name].build([load(part) for part in parts])

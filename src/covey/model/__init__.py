@@ -1,0 +1,1 @@
+"""The model: Gaussian processes whose hyper-parameters are sampled."""

@@ -1,0 +1,261 @@
+"""What does the data say about the objective, for each theta? A stack of Gaussian processes.
+
+The stack has one leading axis S, one entry per theta, in every array. A posterior conditioned on more
+points is another posterior; nothing is ever written into one. See ``kernels`` for the notation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from covey.arrays import Array
+from covey.model.native import kernels
+from covey.model.native.threads import in_slices
+from covey.model.theta import Thetas
+
+_LEAST_VARIANCE = 1e-16
+"""The floor of a predicted variance, relative to the signal's: rounding must not make it negative."""
+
+_WORTH_A_THREAD = 20_000
+"""Numbers of covariances below which a second thread costs more than it saves."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Mean and standard deviation of the objective at m points, and their gradients.
+
+    Attributes:
+        mean, std: (S, m).
+        mean_gradient, std_gradient: (S, m, D).
+    """
+
+    mean: Array
+    std: Array
+    mean_gradient: Array
+    std_gradient: Array
+
+
+@dataclass(frozen=True)
+class GPStack:
+    """Gaussian process posteriors, one per theta.
+
+    Attributes:
+        x: features of the points conditioned on, feature-major (D, n).
+        thetas: the stack's hyper-parameters.
+        chol: Cholesky factors, transposed lower triangles (S, n, n).
+        white: whitened residuals L^-1 (y - c) (S, n).
+        alpha: L^-T white (S, n).
+        noise: the noise variance of the observations (S, n).
+        jitter: what else it took to factorise the covariance, added to its diagonal (S,).
+        best: lowest posterior mean at an observed point (S, 1).
+    """
+
+    x: Array
+    thetas: Thetas
+    chol: Array
+    white: Array
+    alpha: Array
+    noise: Array
+    jitter: Array
+    best: Array
+
+    @property
+    def _weights(self) -> Array:
+        return 1.0 / self.thetas.length_scale
+
+    def predict(self, points: Array) -> tuple[Array, Array]:
+        """Posterior mean and standard deviation (S, m) of the noise-free objective at points (m, D)."""
+        size = (len(self.thetas), len(points))
+        mean, variance = np.empty(size), np.empty(size)
+        t, weights = self.thetas, self._weights
+
+        def work(part: slice) -> None:
+            kernels.predict(
+                self.x,
+                points,
+                weights[part],
+                t.variance[part],
+                self.chol[part],
+                self.alpha[part],
+                mean[part],
+                variance[part],
+            )
+
+        in_slices(work, len(t), self._smallest_slice(len(points)))
+        return t.mean[:, None] + mean, np.sqrt(self._floored(variance))
+
+    def predict_gradient(self, points: Array) -> Prediction:
+        """As ``predict``, with gradients in the points."""
+        size = (len(self.thetas), len(points))
+        mean, variance = np.empty(size), np.empty(size)
+        slope, spread = np.empty((*size, points.shape[1])), np.empty((*size, points.shape[1]))
+        t, weights = self.thetas, self._weights
+
+        def work(part: slice) -> None:
+            kernels.predict_gradient(
+                self.x,
+                points,
+                weights[part],
+                t.variance[part],
+                self.chol[part],
+                self.alpha[part],
+                mean[part],
+                variance[part],
+                slope[part],
+                spread[part],
+            )
+
+        in_slices(work, len(t), self._smallest_slice(len(points)))
+        std = np.sqrt(self._floored(variance))
+        return Prediction(t.mean[:, None] + mean, std, slope, spread / (2 * std[..., None]))
+
+    def condition(self, points: Array, values: Array | None = None) -> GPStack:
+        """The posterior given k further points, by extending each Cholesky factor.
+
+        Args:
+            points: features (k, D).
+            values: observations (k,); None takes each theta's own posterior mean, which leaves the
+                mean where it is and shrinks the standard deviation (B-LCB's hallucination).
+        """
+        if len(points) == 0:
+            return self
+        grown, corner = self._extended(points)
+        if values is None:
+            return replace(grown, alpha=_alpha(grown.chol, grown.white))
+        n = self.x.shape[1]
+        across = grown.chol[:, :n, n:].transpose(0, 2, 1)
+        residual = self.thetas.seen(values)[0] - (across @ self.white[..., None])[..., 0]
+        return grown._with_white(
+            np.asarray(np.linalg.solve(corner, residual[..., None])[..., 0], dtype=float)
+        )
+
+    def fantasise(self, points: Array, rng: np.random.Generator) -> GPStack:
+        """The posterior given values at k further points (k, D) that are drawn from it, each theta its own.
+
+        Averaged over the stack, the expected improvement of one more point is then that of a batch with the
+        points in it (Snoek et al. 2012). The whitened residuals of a draw are independent normals.
+        """
+        if len(points) == 0:
+            return self
+        grown, _ = self._extended(points)
+        return grown._with_white(rng.normal(size=(len(self.thetas), len(points))))
+
+    def noiseless(self, rng: np.random.Generator) -> GPStack:
+        """The posterior given values without noise at the same n points, drawn from it, each theta its own.
+
+        Averaged over the stack, the expected improvement is then the one over the best point that there is,
+        whichever it is, and none where a point is already: noisy EI (Letham et al. 2019). By Matheron's rule
+        g = g0 + K (K + diag e)^-1 (r - g0 - noise), with g0 = L u, K = L L^T and u normal; so that the
+        whitened residuals are u + L^T (K + diag e)^-1 (r - g0 - noise).
+        """
+        if not self.thetas.noise.any():
+            return self
+        nothing = np.zeros_like(self.noise)
+        chol, jitter = _factorise(self.x, self.thetas, nothing)
+        normal, noise = rng.normal(size=(2, *self.white.shape))
+        noise *= np.sqrt(np.maximum(self.noise + (self.jitter - jitter)[:, None], 0.0))
+        noise += _times(chol, normal)
+        kernels.solve(self.chol, noise[:, None, :], False)
+        rest = _alpha(self.chol, self.white - noise)
+        kernels.multiply(chol, rest, True)
+        return replace(self, chol=chol, noise=nothing, jitter=jitter)._with_white(normal + rest)
+
+    def _extended(self, points: Array) -> tuple[GPStack, Array]:
+        """Factors for k further points (k, D), their residuals zero; and the new corner (S, k, k)."""
+        t = self.thetas
+        count, n, k = len(t), self.x.shape[1], len(points)
+        across = np.empty((count, k, n))
+        kernels.covariances(self.x, points, self._weights, t.variance, across)
+        within = np.empty((count, k, k))
+        kernels.covariances(np.ascontiguousarray(points.T), points, self._weights, t.variance, within)
+        kernels.solve(self.chol, across, False)
+        rest = within - across @ across.transpose(0, 2, 1)
+        noise = np.repeat(t.noise[:, None], k, axis=1)
+        added = (noise + self.jitter[:, None])[..., None] * np.eye(k)
+        corner = _cholesky(rest + added, kernels.JITTER * t.variance)
+        chol = np.zeros((count, n + k, n + k))
+        chol[:, :n, :n] = self.chol
+        chol[:, :n, n:] = across.transpose(0, 2, 1)
+        chol[:, n:, n:] = corner.transpose(0, 2, 1)
+        white = np.zeros((count, n + k))
+        white[:, :n] = self.white
+        x = np.ascontiguousarray(np.concatenate([self.x, points.T], axis=1))
+        noise = np.concatenate([self.noise, noise], axis=1)
+        return replace(self, x=x, chol=chol, white=white, noise=noise), corner
+
+    def _with_white(self, last: Array) -> GPStack:
+        """The same with other whitened residuals (S, k) of the last k points, and what follows from them."""
+        white = self.white.copy()
+        white[:, white.shape[1] - last.shape[1] :] = last
+        alpha = _alpha(self.chol, white)
+        mean = _times(self.chol, white) - (self.noise + self.jitter[:, None]) * alpha
+        return replace(self, white=white, alpha=alpha, best=_lowest(self.thetas, mean))
+
+    def _floored(self, variance: Array) -> Array:
+        return np.maximum(variance, _LEAST_VARIANCE * self.thetas.variance[:, None])
+
+    def _smallest_slice(self, points: int) -> int:
+        return 1 + _WORTH_A_THREAD // max(1, int(self.x.shape[1]) * points)
+
+
+def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
+    """The stack of posteriors given observations.
+
+    Args:
+        points: features (n, D), n >= 1.
+        values: standardised observations (n,).
+        thetas: one entry for each posterior.
+    """
+    x = np.ascontiguousarray(points.T)
+    residual, noise = thetas.seen(values)
+    chol, jitter = _factorise(x, thetas, noise)
+    white = residual.copy()
+    kernels.solve(chol, white[:, None, :], False)
+    alpha = _alpha(chol, white)
+    # At the data, the posterior mean is K alpha, which is what was observed less diagonal alpha.
+    best = _lowest(thetas, residual - (noise + jitter[:, None]) * alpha)
+    return GPStack(x, thetas, chol, white, alpha, noise, jitter, best)
+
+
+def _factorise(x: Array, thetas: Thetas, noise: Array) -> tuple[Array, Array]:
+    """Transposed Cholesky factors (S, n, n) for x (D, n) with noise (S, n), and the jitter it took (S,)."""
+    n, count = x.shape[1], len(thetas)
+    weights, variance = 1.0 / thetas.length_scale, thetas.variance
+    chol, jitter = np.empty((count, n, n)), np.empty(count)
+
+    def work(part: slice) -> None:
+        kernels.factorise(x, weights[part], variance[part], noise[part], chol[part], jitter[part])
+
+    in_slices(work, count, 1 + _WORTH_A_THREAD // max(1, n * n))
+    return chol, jitter
+
+
+def _times(chol: Array, white: Array) -> Array:
+    """L white (S, n), from transposed factors."""
+    product = white.copy()
+    kernels.multiply(chol, product, False)
+    return product
+
+
+def _lowest(thetas: Thetas, mean: Array) -> Array:
+    """The lowest of posterior means (S, 1) that are given less the constant c (S, n)."""
+    return np.asarray((thetas.mean[:, None] + mean).min(axis=1, keepdims=True))
+
+
+def _alpha(chol: Array, white: Array) -> Array:
+    alpha = white.copy()
+    kernels.solve(chol, alpha[:, None, :], True)
+    return alpha
+
+
+def _cholesky(matrices: Array, jitter: Array) -> Array:
+    """Lower factors (S, k, k); the diagonal grows tenfold until all exist."""
+    eye = np.eye(matrices.shape[-1])
+    for grow in (0.0, *10.0 ** np.arange(12)):
+        try:
+            return np.linalg.cholesky(matrices + grow * jitter[:, None, None] * eye)
+        except np.linalg.LinAlgError:
+            continue
+    return np.sqrt(jitter[:, None, None] * 1e12) * eye

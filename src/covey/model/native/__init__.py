@@ -1,0 +1,1 @@
+"""Native code: what is compiled, LAPACK, and threads."""

@@ -1,0 +1,70 @@
+"""Description of a space as plain data, in the words of study.toml, and how two descriptions differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from covey.space.dimensions import Categorical, Dimension, Float, Int
+from covey.space.space import Space
+
+_FEW = 64
+"""Levels of a foreign dimension that are all described; of more, the first, the middle and the last."""
+
+
+def describe(space: Space) -> dict[str, dict[str, Any]]:
+    """A space as plain data, by parameter. Equal descriptions are equal spaces."""
+    return {name: describe_dimension(dimension) for name, dimension in space.dimensions.items()}
+
+
+def describe_dimension(dimension: Dimension) -> dict[str, Any]:
+    """A dimension as plain data: its type, and its bounds or choices."""
+    return _WORDS.get(type(dimension), _foreign)(dimension)
+
+
+def plain(value: Any) -> Any:
+    """A choice as a database takes it: itself if it is a plain value, else its repr."""
+    return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+def _number(dimension: Any) -> dict[str, Any]:
+    bounds = {"low": dimension.low, "high": dimension.high, "log": dimension.log}
+    return {"type": type(dimension).__name__.lower(), **bounds}
+
+
+def _choices(dimension: Any) -> dict[str, Any]:
+    return {"type": "categorical", "choices": [plain(choice) for choice in dimension.choices]}
+
+
+def _foreign(dimension: Dimension) -> dict[str, Any]:
+    """A dimension of somebody else's: some of its values, of things that are not plain their kind alone.
+
+    Such things may have an address in their repr, which differs in the next process.
+    """
+    if (count := dimension.levels) is None:
+        values = [dimension.decode(position) for position in (0.0, 0.5, 1.0)]
+    else:
+        levels = range(count) if count <= _FEW else (0, count // 2, count - 1)
+        positions = dimension.position(np.array(levels, dtype=float))
+        values = [dimension.decode(float(position)) for position in positions]
+    shown = [one if plain(one) is one else type(one).__name__ for one in values]
+    return {"type": type(dimension).__name__.lower(), "levels": count, "values": shown}
+
+
+_WORDS: dict[Any, Callable[[Any], dict[str, Any]]] = {Float: _number, Int: _number, Categorical: _choices}
+
+
+def differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> list[str]:
+    """What differs between the description in a study and that of a space given, in words."""
+    found = [f"{key!r} is in the study, not in the space given" for key in theirs if key not in ours]
+    found += [f"{key!r} is in the space given, not in the study" for key in ours if key not in theirs]
+    found += [
+        f"{key!r} is {theirs[key]} in the study, {ours[key]} in the space given"
+        for key in ours
+        if key in theirs and theirs[key] != ours[key]
+    ]
+    if not found and list(theirs) != list(ours):
+        found.append(f"the order is {list(theirs)} in the study, {list(ours)} in the space given")
+    return found
