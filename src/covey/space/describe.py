@@ -21,7 +21,8 @@ def describe(space: Space) -> dict[str, dict[str, Any]]:
 
 def describe_dimension(dimension: Dimension) -> dict[str, Any]:
     """A dimension as plain data: its type, and its bounds or choices."""
-    return _WORDS.get(type(dimension), _foreign)(dimension)
+    words: Callable[[Any], dict[str, Any]] = _WORDS.get(type(dimension), _foreign)
+    return words(dimension)
 
 
 def plain(value: Any) -> Any:
