@@ -1,7 +1,7 @@
-"""How are results kept? As JSON lines: a header with settings and versions, then the records of each run.
+"""Records of runs: JSON lines, a header with settings and versions and then the records of each run.
 
 A run is appended as a whole when it is done, so an interrupted benchmark continues with the runs that are
-missing. A last line that was cut off is ignored.
+missing. A last line that was cut off is ignored. In a compact file a line has all records of a run.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from typing import Any, TypeAlias
 from covey.errors import BadResults
 
 Record: TypeAlias = dict[str, Any]
+
+ITERATIONS = "iterations"
+"""The field of a compact line that has what is different in each record of a run."""
 
 PACKAGES = ("covey", "numpy", "scipy", "numba", "emcee")
 
@@ -55,8 +58,16 @@ def read(path: Path) -> tuple[list[Record], list[Record]]:
         raise BadResults(f"{path} is not a file of JSON lines: {error}") from None
     headers = [line["header"] for line in lines if "header" in line]
     # A run that was done again, longer, counts once: the last one.
-    unique = {_identity(line): line for line in lines if "header" not in line}
+    unique = {
+        _identity(record): record for line in lines if "header" not in line for record in _records(line)
+    }
     return headers, list(unique.values())
+
+
+def _records(line: Record) -> list[Record]:
+    """All that a line has: of a run if it is compact, or itself."""
+    common = {name: value for name, value in line.items() if name != ITERATIONS}
+    return [common | record for record in line.get(ITERATIONS, [{}])]
 
 
 def _identity(record: Record) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""How do pictures look? One colour, line and marker for each method, readable in grey."""
+"""Style of pictures: one colour, line and marker for each method, readable in grey."""
 
 from __future__ import annotations
 
@@ -70,17 +70,15 @@ def pyplot() -> Any:
             "lines.linewidth": 1.4,
             "lines.markersize": 3.5,
             "savefig.dpi": 200,
-            "svg.hashsalt": "covey",  # the same data, the same file
         }
     )
     return plt
 
 
-def save(figure: Any, folder: Path, name: str) -> list[Path]:
-    """Write a figure as PNG and SVG."""
+def save(figure: Any, folder: Path, name: str) -> Path:
+    """Write a figure as PNG."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
-    for path in paths:
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    path = folder / f"{name}.png"
+    figure.savefig(path)
     pyplot().close(figure)
-    return paths
+    return path

@@ -1,4 +1,4 @@
-"""What did the paper draw? Its five figures, from results on disk."""
+"""Figures of the paper: all five, from results on disk."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def _title(name: str, M: int) -> str:
     return f"{TITLES[name]}, M = {M}, {COLUMNS[name].acquisition.upper()}"
 
 
-def sequential_and_parallel(records: Records, folder: Path) -> list[Path]:
+def sequential_and_parallel(records: Records, folder: Path) -> Path | None:
     """Figure 1: best value by batch iteration, ATS with several M beside sequential BO."""
     problems = _known(records, ("hartmann6", "eggholder", "branin"), "problem")
     ats = [record for record in records if record["method"] == "ats"]
     problems = [name for name in problems if any(record["problem"] == name for record in ats)]
     if not problems:
-        return []
+        return None
     figure, axes = _panels(len(problems), legend=True)
     for axis, name in zip(axes, problems, strict=True):
         rounds = COLUMNS[name].iterations
@@ -65,10 +65,10 @@ def _around(sizes: list[int], batch: int) -> list[int]:
     return sorted(sorted(sizes, key=lambda M: (batch != M, M))[:4])
 
 
-def _regret(records: Records, folder: Path, problems: Sequence[str], name: str) -> list[Path]:
+def _regret(records: Records, folder: Path, problems: Sequence[str], name: str) -> Path | None:
     there = _known(records, problems, "problem")
     if not there:
-        return []
+        return None
     methods = _known(records, METHODS, "method")
     figure, axes = _panels(len(there), legend=True)
     for axis, problem in zip(axes, there, strict=True):
@@ -84,25 +84,25 @@ def _regret(records: Records, folder: Path, problems: Sequence[str], name: str) 
     return save(figure, folder, name)
 
 
-def valleys(records: Records, folder: Path) -> list[Path]:
+def valleys(records: Records, folder: Path) -> Path | None:
     """Figure 2: regret of every method on the valley-like functions."""
     problems = [name for name, column in COLUMNS.items() if column.valley]
     return _regret(records, folder, problems, "figure2-valleys")
 
 
-def multimodal(records: Records, folder: Path) -> list[Path]:
+def multimodal(records: Records, folder: Path) -> Path | None:
     """Figure 3: regret of every method on the multi-modal functions."""
     problems = [name for name, column in COLUMNS.items() if not column.valley]
     return _regret(records, folder, problems, "figure3-multimodal")
 
 
-def diversity(records: Records, folder: Path) -> list[Path]:
+def diversity(records: Records, folder: Path) -> Path | None:
     """Figure 4: regret above violins of the mean distance within a batch, by iteration."""
     batches = [record for record in records if record["distance"] is not None]
     groups = [group for group in _GROUPS if len(_known(batches, group, "method")) > 1]
     problems = _known(batches, _DIVERSITY, "problem")
     if not groups or not problems:
-        return []
+        return None
     problem, plt = problems[0], pyplot()
     M, rounds = COLUMNS[problem].batch, COLUMNS[problem].iterations
     figure, axes = plt.subplots(
@@ -152,10 +152,10 @@ def _violins(axis: Any, values: Any, method: str, k: int, count: int) -> None:
     axis.plot(places, mean, "o", color="white", markeredgecolor=how.color, markersize=3, label=label(method))
 
 
-def tuning(records: Records, folder: Path) -> list[Path]:
+def tuning(records: Records, folder: Path) -> Path | None:
     """Figure 5: best validation log-loss of XGBoost by batch iteration."""
     if not records:
-        return []
+        return None
     figure, (axis,) = _panels(1, legend=True, width=5.0)
     longest = max((record["iteration"] for record in records if record["M"] > 1), default=20)
     methods = _known(records, (*METHODS, "random", "auto"), "method")
@@ -170,7 +170,7 @@ def tuning(records: Records, folder: Path) -> list[Path]:
     return save(figure, folder, "figure5-xgboost")
 
 
-FIGURES: tuple[tuple[str, Callable[[Records, Path], list[Path]]], ...] = (
+FIGURES: tuple[tuple[str, Callable[[Records, Path], Path | None]], ...] = (
     ("results", sequential_and_parallel),
     ("results", valleys),
     ("results", multimodal),

@@ -1,4 +1,4 @@
-"""How often does a method come how close? Its performance profile, for each batch size."""
+"""Figure of a comparison: the performance profile of each method, for each batch size."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def _looks(methods: Sequence[str]) -> dict[str, Look]:
     return {method: next(spare) if ":" in method else _PEERS.get(method, look(method)) for method in methods}
 
 
-def profile(records: Sequence[Record], folder: Path) -> list[Path]:
+def profile(records: Sequence[Record], folder: Path) -> Path | None:
     """The share of runs that leave no more than x of the gap they began with; higher is better."""
     found = {M: ends(records, M) for M in sorted({record["M"] for record in records})}
     shown = {M: end for M, end in found.items() if end.runs}
     if not shown:
-        return []
+        return None
     figure, axes = pyplot().subplots(
         1, len(shown), figsize=(3.4 * len(shown), 3.4), layout="constrained", sharey=True, squeeze=False
     )

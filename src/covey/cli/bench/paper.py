@@ -157,7 +157,7 @@ def figures(
     ],
     out: Annotated[Path | None, typer.Option(help="Where to draw; by default in the same folder.")] = None,
 ) -> None:
-    """Draw the paper's figures from results on disk, as PNG and SVG.
+    """Draw the paper's figures from results on disk, as PNG.
 
     Those for which there are no results are left out.
     """
@@ -166,7 +166,8 @@ def figures(
     found = {name: read(path)[1] for name in ("results", "xgboost") if (path := there(folder, name))}
     if not found:
         raise InputError(f"{folder} has no results: run covey bench paper --out {folder} first")
-    paths = [path for name, draw in FIGURES for path in draw(found.get(name, []), out or folder)]
+    drawn = [draw(found.get(name, []), out or folder) for name, draw in FIGURES]
+    paths = [path for path in drawn if path is not None]
     for path in paths:
         typer.echo(path)
     if not paths:

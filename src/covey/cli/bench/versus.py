@@ -87,7 +87,7 @@ def ranks(
 ) -> None:
     """Compare: mean ranks, values, seconds, and a performance profile.
 
-    The tables are in Markdown, the figure is drawn as PNG and SVG. Only problems and seeds count that every
+    The tables are in Markdown, the figure is drawn as PNG. Only problems and seeds count that every
     method has been run on.
     """
     from covey.bench.versus.figures import profile
@@ -104,5 +104,5 @@ def ranks(
         drawn = profile(records, out or folder)
     except OSError as error:
         raise InputError(f"cannot write: {error}") from None
-    for path in drawn:
-        typer.echo(path, err=True)
+    if drawn is not None:
+        typer.echo(drawn, err=True)
