@@ -12,9 +12,9 @@ from covey.errors import (
     TooManyFailures,
     UnknownTrial,
 )
+from covey.model.diagnostics import Diagnostics
 from covey.model.distributions import Beta, Gamma, LogNormal, LogUniform, Normal, Uniform
 from covey.model.priors import Prior
-from covey.model.sampler import Diagnostics
 from covey.optimizer import Optimizer
 from covey.run.minimize import minimize
 from covey.run.result import Result

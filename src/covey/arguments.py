@@ -1,4 +1,4 @@
-"""Is what the user gave acceptable? Each check returns the value to use or says what is accepted."""
+"""Arguments that users give: each check returns the value to use or says what is accepted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from covey.acquisition.acquisition import Acquisition, resolve_acquisition
-from covey.batch.strategy import DEFAULT_ACQUISITION, Strategy
 from covey.space.designs import INITIAL
 from covey.trial import Failure, Trial
 
@@ -23,20 +21,6 @@ def is_whole(value: object, least: int) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         return False
     return bool(value >= least)
-
-
-def pair(strategy: Strategy, acquisition: Any) -> Acquisition:
-    """The acquisition function to use with a strategy."""
-    own = strategy.acquisition
-    if acquisition is None:
-        return resolve_acquisition(own or DEFAULT_ACQUISITION)
-    resolved = resolve_acquisition(acquisition)
-    if own is not None and resolved.name != own:
-        raise ValueError(
-            f"strategy {strategy.name!r} is defined for acquisition {own!r}, got "
-            f"{resolved.name!r}; covey.strategy({strategy.name!r}, acquisition=None) takes any"
-        )
-    return resolved
 
 
 def check_noise(noise: Any) -> float | Literal["learn"]:

@@ -1,12 +1,10 @@
-"""What should be tried next, given what was measured so far? Ask, evaluate, tell; in any order."""
+"""Optimizer: ask for points, evaluate them, tell their values, in any order."""
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,23 +18,26 @@ from covey.arguments import (
     check_noise,
     check_seed,
     is_whole,
-    pair,
 )
 from covey.arrays import Array
-from covey.batch.choose import Choice, Task, choose_batch
+from covey.batch.axes import OUTPUTS
 from covey.batch.strategy import Strategy, resolve_strategy
-from covey.errors import AlreadyTold, SpaceExhausted, UnknownTrial
-from covey.model.choose_warp import Scale, likeliest
-from covey.model.log_posterior import Data
+from covey.errors import AlreadyTold, SpaceExhausted
+from covey.history import History, best_of
+from covey.model.diagnostics import Diagnostics
 from covey.model.native.threads import single_threaded_blas
 from covey.model.priors import Prior, resolve_prior
-from covey.model.sampler import Diagnostics, Ensemble
-from covey.model.settle import expected
-from covey.model.warps import OUTPUTS, Outputs
+from covey.model.surrogate import Observations, Surrogate
 from covey.space import Space
 from covey.space.designs import initial_rows
 from covey.space.features import Features
 from covey.trial import Failure, Origin, State, Trial
+
+if TYPE_CHECKING:
+    from covey.batch.choose import Choice
+
+_SETTLING = 64
+"""Thetas that a recommendation is averaged over: no batch shares them."""
 
 
 class Optimizer:
@@ -76,39 +77,35 @@ class Optimizer:
             raise TypeError(f"space must be a covey.Space, got {space!r}")
         self.space = space
         self.strategy = resolve_strategy(strategy)
-        self.acquisition = pair(self.strategy, acquisition)
+        self.acquisition = self.strategy.paired(acquisition)
         self.noise = check_noise(noise)
         self.prior = resolve_prior(prior, len(space))
         self.n_initial = check_count(n_initial, len(space))
         self.initial = check_initial(initial)
         self.seed = check_seed(seed)
         self._features = Features.of(space)
-        self._trials: list[Trial] = []
-        self._rows: list[Array] = []
-        self._told: list[int] = []
-        self._ensemble: Ensemble | None = None
-        self._scale = Scale()
-        self._diagnostics: Diagnostics | None = None
+        self._history = History(space)
+        self._surrogate: Surrogate | None = None
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock:  # lists are copied: pickling goes on after the lock is given back
+        with self._lock:  # the ledger is copied: pickling goes on after the lock is given back
             parts = {name: part for name, part in self.__dict__.items() if name != "_lock"}
-            return {name: list(part) if isinstance(part, list) else part for name, part in parts.items()}
+            return {**parts, "_history": self._history.copy()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = threading.RLock()
 
     def __repr__(self) -> str:
-        told, asked = len(self._told), len(self._trials)
+        told, asked = self._history.told, len(self._history)
         return f"<Optimizer {self.strategy.name}, {self.acquisition.name}: {told} of {asked} told>"
 
     @property
     def trials(self) -> list[Trial]:
         """All trials, in the order of asking."""
         with self._lock:
-            return [trial.copy() for trial in self._trials]
+            return self._history.trials
 
     @property
     def pending(self) -> list[Trial]:
@@ -118,8 +115,29 @@ class Optimizer:
     @property
     def best(self) -> Trial | None:
         """The trial with the lowest value told; None before the first value."""
-        done = [trial for trial in self.trials if trial.value is not None]
-        return min(done, key=lambda trial: (trial.value, trial.id), default=None)
+        return best_of(self.trials)
+
+    @property
+    def surrogate(self) -> Surrogate:
+        """The model that batches are chosen by; anything with its members can be put in its place."""
+        with self._lock:
+            if self._surrogate is None:
+                # Compiled code takes a moment to load: not needed to describe a space or read values.
+                from covey.model.gaussian_process import GaussianProcess
+
+                warps = OUTPUTS[self.strategy.outputs]
+                self._surrogate = GaussianProcess(self._features.owner, self.noise, self.prior, warps)
+            return self._surrogate
+
+    @surrogate.setter
+    def surrogate(self, model: Surrogate) -> None:
+        with self._lock:
+            self._surrogate = model
+
+    @property
+    def diagnostics(self) -> Diagnostics | None:
+        """How well theta was sampled for the last batch; None before the model was consulted."""
+        return None if self._surrogate is None else self._surrogate.diagnostics
 
     def recommend(self) -> Trial | None:
         """The trial to settle on: the one with the lowest value to be expected, whatever luck it had.
@@ -130,15 +148,13 @@ class Optimizer:
         with self._lock, single_threaded_blas():
             if self.noise == 0.0 or self._initial_share(1):
                 return self.best
-            rng = np.random.default_rng([self.seed, 2, len(self._told)])
-            task, scale = self._task([], rng)
-            values = expected(task.data, self._walkers(scale), rng)
-            return self._trials[list(self._measured)[int(np.argmin(values))]].copy()
-
-    @property
-    def diagnostics(self) -> Diagnostics | None:
-        """How well theta was sampled for the last batch; None before the model was consulted."""
-        return self._diagnostics
+            history, embed = self._history, self._features.embed
+            rng = np.random.default_rng([self.seed, 2, history.told])
+            points, values = embed(history.measured), history.values
+            seen = Observations(points, list(values.values()), embed(history.failed))
+            stack = self.surrogate.learn(seen, _SETTLING, rng).stack(slice(_SETTLING))
+            expected = stack.predict(points)[0].mean(axis=0)
+            return history[list(values)[int(np.argmin(expected))]].copy()
 
     def ask(self, n: int = 1) -> list[Trial]:
         """The next n trials to evaluate.
@@ -151,27 +167,20 @@ class Optimizer:
         if not is_whole(n, 1):
             raise ValueError(f"ask: n must be a whole number from 1, got {n!r}")
         with self._lock, single_threaded_blas():
-            size, tried = self.space.size, {row.tobytes() for row in self._rows}
-            if size is not None and len(tried) >= size:
-                raise SpaceExhausted(f"all {size} configurations of the space have been asked for")
+            search = Search.of(self.space, self._features, self._history.rows)
+            if search.exhausted:
+                raise SpaceExhausted(f"all {self.space.size} configurations of the space have been asked for")
             # Another generator for each ask, and the same one when trials come back from a study.
-            rng = np.random.default_rng([self.seed, 1, len(self._trials)])
-            rows = self._choose_initial(self._initial_share(int(n)), rng)
-            chosen = [(row, Origin("initial")) for row in rows]
-            batch = None
-            if len(rows) < n and self._measured:
-                task, scale = self._task(rows, rng)
-                batch = choose_batch(task, int(n) - len(rows), self._walkers(scale), rng)
-                chosen += [(choice.row, self._origin(choice)) for choice in batch.choices]
-            first = len(self._trials)
-            trials = [self._trial(first + k, row, origin) for k, (row, origin) in enumerate(chosen)]
+            rng = np.random.default_rng([self.seed, 1, len(self._history)])
+            rows, search = self._initial(self._initial_share(int(n)), search, rng)
+            origins, learned = [Origin("initial")] * len(rows), self._surrogate
+            if len(rows) < n and self._history.values:
+                chosen, learned = self._choose(int(n) - len(rows), rows, search, rng)
+                rows = rows + [choice.row for choice in chosen]
+                origins += [self._origin(choice) for choice in chosen]
             # Nothing changed until here: an interrupted ask leaves no trace.
-            if batch is not None:
-                self._ensemble, self._diagnostics = batch.ensemble, batch.diagnostics
-                self._scale = scale
-            self._rows += [row for row, _ in chosen]
-            self._trials += trials
-            return [trial.copy() for trial in trials]
+            self._surrogate = learned
+            return self._history.extend(rows, origins)
 
     def tell(
         self,
@@ -189,103 +198,64 @@ class Optimizer:
         """
         trials, results = as_results(trial, value)
         with self._lock:
-            ids = [self._known(one) for one in trials]
+            ids = [self._history.known(one) for one in trials]
             if len(set(ids)) < len(ids):
                 raise AlreadyTold(f"tell: a trial is named twice in {ids}")
             for index, result in zip(ids, results, strict=True):
-                self._record(index, result)
+                self._history.record(index, result)
 
     def include(self, params: Mapping[str, Any]) -> Trial:
         """A configuration of the user's own as a trial: pending until it is told."""
-        row = self.space.encode(params)
         with self._lock:
-            trial = self._trial(len(self._trials), row, Origin("given"))
-            # What was given, to the last bit; a row may come back as its neighbour.
-            exact = {
-                name: float(params[name]) if dimension.levels is None else trial.params[name]
-                for name, dimension in self.space.dimensions.items()
-            }
-            self._rows.append(row)
-            self._trials.append(replace(trial, params=exact))
-            return self._trials[-1].copy()
+            return self._history.include(params)
 
     def add(self, params: Mapping[str, Any], value: float | Failure) -> Trial:
         """Record a configuration that was evaluated elsewhere."""
         result = as_result(value)
         with self._lock:
-            trial = self.include(params)
-            self._record(trial.id, result)
-            return self._trials[trial.id].copy()
-
-    @property
-    def _measured(self) -> dict[int, float]:
-        """Values by trial, in the order of telling."""
-        told = {k: self._trials[k].value for k in self._told}
-        return {k: value for k, value in told.items() if value is not None}
+            trial = self._history.include(params)
+            self._history.record(trial.id, result)
+            return self._history[trial.id].copy()
 
     def _initial_share(self, n: int) -> int:
         """How many of n points the initial design gives: all, as long as there is nothing to learn from.
 
         Without any value, or where all are the same, a model would only look for the corners of the space.
         """
-        left = max(self.n_initial - len(self._trials), 0)
-        values = list(self._measured.values())
+        left = max(self.n_initial - len(self._history), 0)
+        values = self._history.values.values()
         flat = len(values) > 1 and min(values) == max(values)
         return n if flat or not values else min(n, left)
 
-    def _choose_initial(self, n: int, rng: np.random.Generator) -> list[Array]:
-        """Points of the initial design; another at random in place of one that was tried."""
-        first = len(self._rows)
-        wanted = initial_rows(self.space, self.initial, self.seed, first, n)
-        rows = np.concatenate([self._stacked(self._rows), wanted])
-        for k in range(first, first + n):
-            search = Search(self.space, self._features, rows[:k])
+    def _initial(self, n: int, search: Search, rng: np.random.Generator) -> tuple[list[Array], Search]:
+        """Points of the initial design, another at random where one was tried; and the search since."""
+        rows = list[Array]()
+        if n == 0:
+            return rows, search
+        for row in initial_rows(self.space, self.initial, self.seed, len(self._history), n):
             if search.exhausted:
-                rows = rows[:k]
                 break
-            if not search.is_new(rows[k]):
-                rows[k] = search.any_new(rng)
-        return list(rows[first:])
+            rows.append(row if search.is_new(row) else search.any_new(rng))
+            search = search.without(rows[-1])
+        return rows, search
 
-    def _task(self, chosen: list[Array], rng: np.random.Generator) -> tuple[Task, Scale]:
-        """What to choose from, and the scale that the model sees values on."""
-        measured = self._measured
-        observed = self._stacked([self._rows[k] for k in measured])
-        running = [self._rows[t.id] for t in self._trials if t.state is State.RUNNING]
-        options = OUTPUTS[self.strategy.outputs](list(measured.values()))
-        points = self._features.embed(observed)
-        data = [self._data(points, outputs) for outputs in options]
-        shifts, scale = [outputs.shift for outputs in options], self._scale
-        if scale.shift not in shifts or not scale.holds(len(observed)):
-            slopes = [outputs.log_slope for outputs in options]
-            last = scale.shift if scale.shift in shifts else math.inf
-            best = likeliest(data, slopes, shifts.index(last), rng)
-            scale = Scale(shifts[best], len(observed))
+    def _choose(
+        self, n: int, initial: list[Array], search: Search, rng: np.random.Generator
+    ) -> tuple[list[Choice], Surrogate]:
+        """N points by the model, beside those of the initial design; and what the model has learned."""
+        from covey.batch.choose import Task, choose_batch  # with it come optimisers, which load slowly
+
+        history = self._history
         task = Task(
-            self.space,
-            self._features,
-            observed,
-            self._stacked([self._rows[k] for k in self._told if k not in measured]),
-            self._stacked(running + chosen),
-            data[shifts.index(scale.shift)],
+            search,
+            history.measured,
+            list(history.values.values()),
+            history.failed,
+            np.concatenate([history.pending, *(row[None] for row in initial)]),
             self.strategy,
             self.acquisition,
         )
-        return task, scale
-
-    def _walkers(self, scale: Scale) -> Ensemble | None:
-        """Where theta's walkers start; those of another scale only tell where to look."""
-        if self._ensemble is None or scale.shift == self._scale.shift:
-            return self._ensemble
-        return replace(self._ensemble, observations=0)
-
-    def _data(self, points: Array, outputs: Outputs) -> Data:
-        noise = None if self.noise == "learn" else outputs.noise_variance(self.noise)
-        return Data(points, outputs.z, self._features.owner, noise, self.prior)
-
-    def _stacked(self, rows: list[Array]) -> Array:
-        """Rows (k, d) as one array, also when there are none."""
-        return np.array(rows).reshape(-1, len(self.space))
+        return choose_batch(task, n, self.surrogate, rng)
 
     def _origin(self, choice: Choice) -> Origin:
         t, owner = choice.thetas, self._features.owner
@@ -297,25 +267,3 @@ class Optimizer:
             dict(zip(self.space.dimensions, scales.tolist(), strict=True)),
             {part: float(np.median(getattr(t, part))) for part in ("variance", "mean", "noise")},
         )
-
-    def _trial(self, index: int, row: Array, origin: Origin) -> Trial:
-        return Trial(index, self.space.decode(row), origin=origin)
-
-    def _known(self, trial: Trial | int) -> int:
-        """The id of a trial that waits for its value."""
-        index = trial.id if isinstance(trial, Trial) else trial
-        if not 0 <= index < len(self._trials):
-            raise UnknownTrial(f"tell: trial {index} was not asked for here")
-        own = self._trials[index]
-        if isinstance(trial, Trial) and trial.params != own.params:
-            raise UnknownTrial(
-                f"tell: trial {index} was asked for here as {own.params}, got {trial.params}; "
-                f"tell({index}, ...) if these were changed on the way"
-            )
-        if own.state is not State.RUNNING:
-            raise AlreadyTold(f"tell: trial {index} was told already, it is {own.state}")
-        return int(index)
-
-    def _record(self, index: int, result: float | Failure) -> None:
-        self._trials[index] = self._trials[index].with_result(result)
-        self._told.append(index)

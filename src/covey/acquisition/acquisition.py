@@ -1,19 +1,28 @@
-"""How much is a point worth trying? Functions of (mean, std, best, jitter), larger is better.
+"""Acquisition: a function of (mean, std, best, jitter) and what the optimizer needs to know about it.
 
-An acquisition function knows no model. All arguments are arrays that broadcast together, on the scale of
-standardised outputs; ``best`` is the lowest value known, ``jitter`` the explore-exploit trade-off.
+``ACQUISITIONS`` is the table of those that have a name; ``functions`` has their formulas.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
 
+from covey.acquisition.functions import (
+    expected_improvement,
+    expected_improvement_partials,
+    log_expected_improvement,
+    log_expected_improvement_partials,
+    lower_confidence_bound,
+    lower_confidence_bound_partials,
+    probability_of_improvement,
+    probability_of_improvement_partials,
+    thompson,
+    thompson_partials,
+)
 from covey.arrays import Array
 from covey.model.distributions import Beta, Distribution, LogUniform
 
@@ -21,9 +30,8 @@ Value: TypeAlias = Callable[[Array, Array, Array, float], Array]
 Partials: TypeAlias = Callable[[Array, Array, Array, float], tuple[Array, Array]]
 Scale: TypeAlias = Literal["real", "positive", "log"]
 
-_LOG_2PI = math.log(2 * math.pi)
-_LEAST_STD = 1e-100
 _STEP = 1e-6
+"""Of numeric derivatives: near the cube root of what a float64 resolves."""
 
 
 @dataclass(frozen=True)
@@ -75,105 +83,19 @@ class Acquisition:
         return in_mean / (2 * _STEP), in_std / (up - down)
 
 
-def _z(mean: Array, std: Array, best: Array, jitter: float) -> tuple[Array, Array]:
-    std = np.maximum(std, _LEAST_STD)
-    return (best - jitter - mean) / std, std
-
-
-def _density(z: Array) -> Array:
-    return np.exp(-0.5 * z**2 - 0.5 * _LOG_2PI)
-
-
-def expected_improvement(mean: Array, std: Array, best: Array, jitter: float) -> Array:
-    """EI_j = E[max(best - j - f, 0)] = std (z Phi(z) + phi(z)), z = (best - j - mean) / std."""
-    z, std = _z(mean, std, best, jitter)
-    return np.maximum(std * (z * ndtr(z) + _density(z)), 0.0)
-
-
-def _expected_improvement_partials(
-    mean: Array, std: Array, best: Array, jitter: float
-) -> tuple[Array, Array]:
-    z, _ = _z(mean, std, best, jitter)
-    return -ndtr(z), _density(z)
-
-
-def log_h(z: Array) -> Array:
-    """log(phi(z) + z Phi(z)), accurate from 1e150 down to -1e150.
-
-    Below -1 the two terms cancel: phi(z) + z Phi(z) = phi(z) (1 - t) with t = |z| m(|z|), m the Mills
-    ratio from erfcx. Far out, where 1 - t itself cancels, 1 - t = z^-2 - 3 z^-4 + 15 z^-6 - ...
-    """
-    near = np.clip(z, -1.0, 1e150)
-    direct = np.log(near * ndtr(near) + _density(near))
-    middle = -np.clip(z, -100.0, -1.0)
-    mills = math.sqrt(math.pi / 2) * erfcx(middle / math.sqrt(2))
-    remainder = np.log1p(-middle * mills)
-    far = 1.0 / np.maximum(-z, 100.0) ** 2
-    series = np.log(far) + np.log1p(far * (-3.0 + far * (15.0 - far * 105.0)))
-    tail = np.where(z > -100.0, remainder, series) - 0.5 * np.minimum(z, 0.0) ** 2 - 0.5 * _LOG_2PI
-    return np.where(z > -1.0, direct, tail)
-
-
-def log_expected_improvement(mean: Array, std: Array, best: Array, jitter: float) -> Array:
-    """Log EI_j, which still has a slope where EI_j is 0 in float64 (Ament et al. 2023)."""
-    z, std = _z(mean, std, best, jitter)
-    return log_h(z) + np.log(std)
-
-
-def _log_expected_improvement_partials(
-    mean: Array, std: Array, best: Array, jitter: float
-) -> tuple[Array, Array]:
-    z, std = _z(mean, std, best, jitter)
-    log = log_h(z)
-    return -np.exp(log_ndtr(z) - log) / std, np.exp(-0.5 * z**2 - 0.5 * _LOG_2PI - log) / std
-
-
-def lower_confidence_bound(mean: Array, std: Array, best: Array, jitter: float) -> Array:
-    """LCB_j = j std - mean."""
-    return jitter * std - mean + 0.0 * best
-
-
-def _lower_confidence_bound_partials(
-    mean: Array, std: Array, best: Array, jitter: float
-) -> tuple[Array, Array]:
-    return -np.ones_like(mean), np.full_like(std, jitter)
-
-
-def probability_of_improvement(mean: Array, std: Array, best: Array, jitter: float) -> Array:
-    """PI_j = P(f < best - j) = Phi(z)."""
-    return np.asarray(ndtr(_z(mean, std, best, jitter)[0]))
-
-
-def _probability_of_improvement_partials(
-    mean: Array, std: Array, best: Array, jitter: float
-) -> tuple[Array, Array]:
-    z, std = _z(mean, std, best, jitter)
-    density = _density(z)
-    return -density / std, -z * density / std
-
-
-def thompson(mean: Array, std: Array, best: Array, jitter: float) -> Array:
-    """TS: the drawn function itself, to be minimised."""
-    return -mean + 0.0 * std
-
-
-def _thompson_partials(mean: Array, std: Array, best: Array, jitter: float) -> tuple[Array, Array]:
-    return -np.ones_like(mean), np.zeros_like(std)
-
-
 ACQUISITIONS: dict[str, Acquisition] = {
     a.name: a
     for a in (
-        Acquisition("ei", expected_improvement, _expected_improvement_partials, "positive"),
+        Acquisition("ei", expected_improvement, expected_improvement_partials, "positive"),
         Acquisition(
             "lcb",
             lower_confidence_bound,
-            _lower_confidence_bound_partials,
+            lower_confidence_bound_partials,
             jitter=Jitter(1.0, Beta(1, 12)),
         ),
-        Acquisition("pi", probability_of_improvement, _probability_of_improvement_partials, "positive"),
-        Acquisition("log-ei", log_expected_improvement, _log_expected_improvement_partials, "log"),
-        Acquisition("ts", thompson, _thompson_partials, draws_paths=True),
+        Acquisition("pi", probability_of_improvement, probability_of_improvement_partials, "positive"),
+        Acquisition("log-ei", log_expected_improvement, log_expected_improvement_partials, "log"),
+        Acquisition("ts", thompson, thompson_partials, draws_paths=True),
     )
 }
 """Every acquisition function that has a name."""

@@ -1,16 +1,16 @@
-"""What is a point at the edge worth? Less than one inside, of which the model is as unsure.
+"""Discount of the boundary: a point on a face of the cube is worth less than one inside.
 
 A model knows least about the faces of the cube, which have neighbours on one side only, so that an
 acquisition function is drawn to them; of d dimensions' 2 d faces, time and again. But ranges are set around
-a minimum rather than through it, and a point at an edge tells about half of a neighbourhood. So the
+a minimum rather than through it, and a point on a face tells about half of a neighbourhood. So the
 acquisition function is multiplied, for each of the c continuous coordinates u in [0, 1], by
 
     (Phi(u / w) Phi((1 - u) / w))^p,   w a tenth of the length-scale,   p = 2 min(1, (c - 2) / 3):
 
 by a power of the share of a small neighbourhood that lies inside, from five coordinates on 1/4 on a face.
-Where the model is sure that the minimum is at the edge, a factor of 4 is next to nothing; where it knows
+Where the model is sure that the minimum is on a face, a factor of 4 is next to nothing; where it knows
 nothing, points stay inside. The neighbourhood is the model's own: what changes quickly is explored close to
-the edge too. The four sides of a square are soon known, so there, and on a line, nothing is discounted.
+a face too. The four sides of a square are soon known, so there, and on a line, nothing is discounted.
 """
 
 from __future__ import annotations
@@ -25,19 +25,29 @@ from covey.model.normal import log_below, log_below_slope
 from covey.model.theta import Thetas
 from covey.space.features import Features
 
-_REACH = 0.1
-"""The width of a neighbourhood, in length-scales."""
 
-_POWER = 2.0
-"""Of the share inside, in many dimensions."""
+@dataclass(frozen=True)
+class Discount:
+    """How much less a point on a face is worth.
 
-_FEW, _MANY = 2, 5
-"""Continuous coordinates without a discount, and with all of it."""
+    Attributes:
+        reach: the width of a neighbourhood, in length-scales.
+        power: of the share inside, in many dimensions.
+        few, many: continuous coordinates without a discount, and with all of it.
+    """
+
+    reach: float = 0.1
+    power: float = 2.0
+    few: int = 2
+    many: int = 5
+
+
+DISCOUNT = Discount()
 
 
 @dataclass(frozen=True)
 class Inside:
-    """The discount of edges, for each theta.
+    """The discount of the boundary, for each theta.
 
     Attributes:
         columns: the features that are continuous (c,).
@@ -66,9 +76,9 @@ class Inside:
 
 
 def inside(thetas: Thetas, features: Features) -> Inside | None:
-    """The discount of the edges of a cube; None if it has no more than two continuous coordinates."""
+    """The discount of the faces of the cube; None if it has no more than two continuous coordinates."""
     columns = features.sources
-    if len(columns) <= _FEW:
+    if len(columns) <= DISCOUNT.few:
         return None
-    power = _POWER * min(1.0, (len(columns) - _FEW) / (_MANY - _FEW))
-    return Inside(columns, _REACH * thetas.length_scale[:, None, columns], power)
+    power = DISCOUNT.power * min(1.0, (len(columns) - DISCOUNT.few) / (DISCOUNT.many - DISCOUNT.few))
+    return Inside(columns, DISCOUNT.reach * thetas.length_scale[:, None, columns], power)

@@ -1,9 +1,8 @@
-"""Where may the next point be, and is it new? What a maximiser knows besides the surface."""
+"""Candidates for the next point, and whether one is new: what a maximiser knows besides the surface."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +24,20 @@ class Effort:
         scan: rows all over the space.
         around: rows around the best.
         starts: of each, the highest that are climbed from.
+        anchors: the best observed rows, which the rows around are around.
+        moved, share: columns in which such a row differs from its anchor, some three, or a share of many.
+        nearest, farthest: powers of ten between which its steps are: from what a late campaign polishes to
+            what reaches the next valley.
     """
 
     scan: int = 256
     around: int = 64
     starts: int = 2
+    anchors: int = 5
+    moved: float = 3.0
+    share: float = 0.3
+    nearest: float = -3.5
+    farthest: float = -0.5
 
 
 THOROUGH = Effort()
@@ -48,21 +56,30 @@ class Search:
     Attributes:
         space: what can be varied.
         features: how the model sees it.
-        tried: rows observed or pending (k, d).
-        anchors: the best observed rows, the best first (a, d); none if left out.
+        tried: rows observed, failed or pending (k, d).
+        keys: the same as bytes, where all columns have levels; empty where there is a continuum.
+        anchors: the best observed rows, the best first (a, d).
         effort: how hard to look.
     """
 
     space: Space
     features: Features
     tried: Array
-    anchors: Array = field(default_factory=lambda: np.empty((0, 0)))
+    keys: frozenset[bytes]
+    anchors: Array
     effort: Effort = THOROUGH
 
-    @cached_property
-    def keys(self) -> set[bytes]:
-        """The rows tried, each as its bytes."""
-        return {row.tobytes() for row in self.tried}
+    @staticmethod
+    def of(space: Space, features: Features, tried: Array) -> Search:
+        """A search in a space where some rows (k, d) have been tried."""
+        discrete = len(features.continuous) == 0
+        keys = frozenset(row.tobytes() for row in tried) if discrete else frozenset()
+        return Search(space, features, tried, keys, tried[:0])
+
+    def without(self, row: Array) -> Search:
+        """The same where one more row (d,) has been tried."""
+        keys = self.keys | {row.tobytes()} if self.space.size is not None else self.keys
+        return replace(self, tried=np.concatenate([self.tried, row[None]]), keys=keys)
 
     @property
     def discrete(self) -> NDArray[np.intp]:
@@ -109,11 +126,12 @@ class Search:
 
     def _around_anchors(self, rng: np.random.Generator) -> Array:
         """Anchors with some columns changed: by steps of many sizes, or to any level where there is none."""
-        count, d = (self.effort.around if len(self.anchors) else 0), len(self.space)
+        effort, d = self.effort, len(self.space)
+        count = effort.around if len(self.anchors) else 0
         rows = self.anchors[rng.integers(max(len(self.anchors), 1), size=count)]
-        change = rng.random((count, d)) < max(0.3, min(1.0, 3 / d))
+        change = rng.random((count, d)) < max(effort.share, min(1.0, effort.moved / d))
         change[np.arange(count), rng.integers(d, size=count)] = True
-        step = rng.normal(size=(count, d)) * 10.0 ** rng.uniform(-3.5, -0.5, (count, 1))
+        step = rng.normal(size=(count, d)) * 10.0 ** rng.uniform(effort.nearest, effort.farthest, (count, 1))
         moved = self.nearest(np.clip(rows + step, 0.0, 1.0))
         anywhere = self.space.spread(rng.random((count, d)))
         jump = moved == rows

@@ -1,4 +1,4 @@
-"""How do pending points push others away? Local penalization (Gonzalez, Dai, Hennig, Lawrence 2016).
+"""Local penalization: pending points push others away (Gonzalez, Dai, Hennig, Lawrence 2016).
 
 If the objective is Lipschitz with constant L and has the minimum M, no minimiser lies within
 r_j = (f(x_j) - M) / L of x_j. With f(x_j) normal (mean mu_j, standard deviation sigma_j), the probability
@@ -17,14 +17,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from covey.arrays import Array
-from covey.model.gp import GPStack
 from covey.model.normal import log_below, log_below_slope
+from covey.model.surrogate import Posterior
 
 _FLAT = 1e-7
 _FLAT_SLOPE = 10.0
-"""The constant assumed where the mean is flat, as in the authors' own code: a small ball."""
+"""The constant assumed where the mean is flatter than that, as in the authors' own code: a small ball."""
 
 _LEAST_STD = 1e-6
+"""The softest edge of a ball that L-BFGS-B can still climb."""
+
+_LEAST_DISTANCE = 1e-12
+"""A centre has no direction away from it."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,12 @@ class LocalPenalty:
         """The same, and its gradient (S, m, D)."""
         z, difference, distance = self._z(points)
         log, hazard = log_below_slope(z)
-        direction = difference / np.maximum(distance, 1e-12)[..., None]
+        direction = difference / np.maximum(distance, _LEAST_DISTANCE)[..., None]
         gradient = np.einsum("smk,mkd->smd", hazard * self.slope / self.std, direction)
         return log.sum(axis=2), gradient
 
 
-def local_penalty(stack: GPStack, pending: Array, scan: Array) -> LocalPenalty:
+def local_penalty(stack: Posterior, pending: Array, scan: Array) -> LocalPenalty:
     """The penalty around pending points.
 
     Args:

@@ -1,6 +1,8 @@
-"""Where is a surface highest? A scan, then climbing: L-BFGS-B in what is ordered, exchanges in levels."""
+"""Maximiser of a surface: a scan, then climbing, L-BFGS-B in what is ordered, exchanges in levels."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +12,26 @@ from covey.acquisition.surface import Surface
 from covey.arrays import Array
 from covey.space import Dimension
 
-_CLIMBS = 20
-_SWEEPS = 5
-_MOST_LEVELS = 32
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a climb goes on.
+
+    Attributes:
+        climbs: steps of L-BFGS-B: a suggestion needs no more digits than the model has.
+        sweeps: over all columns that have levels; most rows stand still after two.
+        levels: of a column that are all tried; of more, ever larger steps both ways.
+    """
+
+    climbs: int = 20
+    sweeps: int = 5
+    levels: int = 32
+
+
+PATIENCE = Patience()
+
 _LOWEST = -1e100
+"""Stands in for -inf, which L-BFGS-B cannot add up."""
 
 
 def maximise(surface: Surface, search: Search, rng: np.random.Generator) -> Array:
@@ -74,7 +92,7 @@ def _climb(surface: Surface, rows: Array, columns: NDArray[np.intp]) -> Array:
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, 1.0)] * len(start),
-        options={"maxiter": _CLIMBS, "maxfun": 2 * _CLIMBS},
+        options={"maxiter": PATIENCE.climbs, "maxfun": 2 * PATIENCE.climbs},
     )
     climbed = rows.copy()
     climbed[:, columns] = np.clip(result.x, 0.0, 1.0).reshape(shape)
@@ -84,7 +102,7 @@ def _climb(surface: Surface, rows: Array, columns: NDArray[np.intp]) -> Array:
 def _exchange(surface: Surface, search: Search, rows: Array, rng: np.random.Generator) -> Array:
     """Move each row (k, d) to the best level of one discrete column after the other, until none is better."""
     rows, heights = rows.copy(), surface.value(rows)
-    for _ in range(_SWEEPS):
+    for _ in range(PATIENCE.sweeps):
         before = rows.copy()
         for column in rng.permutation(search.discrete):
             neighbours = [_neighbours(search, row, column, rng) for row in rows]
@@ -118,11 +136,11 @@ def _neighbours(search: Search, row: Array, column: int, rng: np.random.Generato
 def _other_positions(dimension: Dimension, here: float, rng: np.random.Generator) -> Array:
     """Levels to try: all when few; else by steps 1, 2, 4, ... both ways, or at random if unordered."""
     count = dimension.levels or 1
-    every = np.arange(min(count, _MOST_LEVELS), dtype=float)
-    if count <= _MOST_LEVELS:
+    every = np.arange(min(count, PATIENCE.levels), dtype=float)
+    if count <= PATIENCE.levels:
         return np.setdiff1d(dimension.position(every), [here])
     if not dimension.ordered:
-        return dimension.position(rng.integers(count, size=_MOST_LEVELS).astype(float))
+        return dimension.position(rng.integers(count, size=PATIENCE.levels).astype(float))
     level = dimension.level(here)
     steps = 2.0 ** np.arange(count.bit_length())
     reach = np.concatenate([level - steps, level + steps])

@@ -1,4 +1,4 @@
-"""What is maximised? An acquisition function over the rows of the cube, averaged over theta.
+"""Surface: an acquisition function over the rows of the cube, averaged over theta.
 
 This is where acquisition and model meet: the only chain rule, and the only average over the stack
 (equations 3 and 4 of the paper).
@@ -8,38 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from covey.acquisition.acquisition import Acquisition
 from covey.arrays import Array
-from covey.model.gp import Prediction
+from covey.model.surrogate import Factor, Posterior
 from covey.space.features import Features
-
-
-class Posterior(Protocol):
-    """What a surface needs from a model: a stack of S posteriors."""
-
-    @property
-    def best(self) -> Array:
-        """The lowest value known (S, 1)."""
-
-    def predict(self, points: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation (S, m) at features (m, D)."""
-
-    def predict_gradient(self, points: Array) -> Prediction:
-        """The same with gradients."""
-
-
-class Factor(Protocol):
-    """What a positive acquisition function is multiplied by, to keep points away from somewhere."""
-
-    def log_factor(self, points: Array) -> Array:
-        """Logarithm of the factor (S, m), or (1, m) for all thetas, at features (m, D)."""
-
-    def log_factor_gradient(self, points: Array) -> tuple[Array, Array]:
-        """The same and its gradient (S, m, D), or (1, m, D)."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +73,7 @@ class Surface:
 
 
 _LEAST = 1e-300
+"""Stands in for 0, which has no logarithm."""
 
 
 def _from_positive(value: Array) -> tuple[Array, Array]:

@@ -1,70 +1,59 @@
-"""Where does a point get its thetas from? The data alone, or the data and hallucinated pending points."""
+"""Sets of thetas, one for each point of a batch: given the data, or hallucinated pending points too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from covey.arrays import Array
-from covey.model.gp import GPStack, fit
-from covey.model.log_posterior import Data
-from covey.model.sampler import Diagnostics, Ensemble, Sample, sample
-from covey.model.theta import Thetas
+from covey.model.surrogate import Stack, Surrogate
 
-_POOL = 512
+POOL = 512
 """Thetas drawn at once, at most; larger batches shuffle them anew, so that no two sets are the same."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is wanted of a source.
+class ThetaSets(Protocol):
+    """Hands out posteriors, each of a fresh set of thetas.
 
-    Attributes:
-        data: the observations.
-        pending: features of the points in flight when the batch begins (k, D).
+    Args:
+        surrogate: what has learned from the observations, with as many draws as ``wanted`` says.
         s: thetas in a set.
-        sets: how many sets the batch may need.
+        pending: features of the points in flight when the batch begins (k, D).
+        rng: source of all randomness.
     """
 
-    data: Data
-    pending: Array
-    s: int
-    sets: int
+    def __init__(self, surrogate: Surrogate, s: int, pending: Array, rng: np.random.Generator) -> None: ...
 
+    @staticmethod
+    def wanted(s: int, sets: int) -> int:
+        """Draws that a batch of so many sets needs of the model."""
 
-class Source(Protocol):
-    """Hands out a set of thetas for each point of a batch."""
+    def draw(self) -> Stack:
+        """The posteriors of a fresh set, given the observations."""
 
-    @property
-    def base(self) -> Sample:
-        """The draws given the data alone: where the next batch's walkers start."""
-
-    def draw(self) -> Thetas:
-        """A fresh set."""
-
-    def record(self, point: Array, stack: GPStack) -> None:
-        """Hear of a chosen point's features (D,) and of the posterior that chose it."""
+    def record(self, point: Array, stack: Stack) -> None:
+        """Hear of a chosen point's features (D,) and of the posteriors that chose it."""
 
 
 class FromData:
     """Sets drawn from p(theta | data): one run serves the whole batch (ATS, algorithm 1)."""
 
-    def __init__(self, request: Request, start: Ensemble | None, rng: np.random.Generator) -> None:
-        count = min(request.s * request.sets, max(_POOL, request.s))
-        self.base = sample(request.data, start, count, rng)
-        self._s, self._rng = request.s, rng
-        self._order = np.arange(len(self.base.thetas))
+    def __init__(self, surrogate: Surrogate, s: int, _pending: Array, rng: np.random.Generator) -> None:
+        self._surrogate, self._s, self._rng = surrogate, s, rng
+        self._order = np.arange(len(surrogate))
 
-    def draw(self) -> Thetas:
+    @staticmethod
+    def wanted(s: int, sets: int) -> int:
+        return min(s * sets, max(POOL, s))
+
+    def draw(self) -> Stack:
         if len(self._order) < self._s:
-            self._order = self._rng.permutation(len(self.base.thetas))
+            self._order = self._rng.permutation(len(self._surrogate))
         taken, self._order = self._order[: self._s], self._order[self._s :]
-        return self.base.thetas[taken]
+        return self._surrogate.stack(taken)
 
-    def record(self, point: Array, stack: GPStack) -> None:
+    def record(self, point: Array, stack: Stack) -> None:
         """Pending points do not change what the data say."""
 
 
@@ -75,42 +64,25 @@ class Hallucinated:
     alone. Points that were in flight before have no thetas any more: the data's own serve for them.
     """
 
-    def __init__(self, request: Request, start: Ensemble | None, rng: np.random.Generator) -> None:
-        self.base = sample(request.data, start, request.s, rng)
-        self._request, self._rng = request, rng
-        self._walkers, self._extended = self.base.ensemble, request.data
-        self._next: Thetas | None = self.base.thetas[: request.s]
-        if len(request.pending):
-            stack = fit(request.data.x, request.data.y, self._next)
-            for point in request.pending:
+    def __init__(self, surrogate: Surrogate, s: int, pending: Array, rng: np.random.Generator) -> None:
+        self._surrogate, self._s, self._rng = surrogate, s, rng
+        self._points, self._values = list[Array](), list[float]()
+        if len(pending):
+            stack = surrogate.stack(slice(s))
+            for point in pending:
                 self.record(point, stack)
 
-    def draw(self) -> Thetas:
-        if self._next is None:
-            run = sample(self._extended, self._walkers, self._request.s, self._rng)
-            self._walkers, self._next = run.ensemble, run.thetas[: self._request.s]
-            self.base = _counting(self.base, run.diagnostics)
-        drawn, self._next = self._next, None
-        return drawn
+    @staticmethod
+    def wanted(s: int, _sets: int) -> int:
+        return s
 
-    def record(self, point: Array, stack: GPStack) -> None:
-        mean = stack.predict(point[None])[0].mean()
-        grown = self._extended
-        self._extended = replace(grown, x=np.concatenate([grown.x, point[None]]), y=np.append(grown.y, mean))
-        self._next = None
+    def draw(self) -> Stack:
+        if self._points:
+            points, values = np.stack(self._points), np.array(self._values)
+            self._surrogate = self._surrogate.suppose(points, values, self._s, self._rng)
+            self._points, self._values = [], []
+        return self._surrogate.stack(slice(self._s))
 
-
-def _counting(base: Sample, more: Diagnostics) -> Sample:
-    total = replace(
-        base.diagnostics,
-        evaluations=base.diagnostics.evaluations + more.evaluations,
-        steps=base.diagnostics.steps + more.steps,
-    )
-    return replace(base, diagnostics=total)
-
-
-SOURCES: dict[str, Callable[[Request, Ensemble | None, np.random.Generator], Source]] = {
-    "data": FromData,
-    "hallucinated": Hallucinated,
-}
-"""By the name of the strategy's axis ``thetas``."""
+    def record(self, point: Array, stack: Stack) -> None:
+        self._points.append(point)
+        self._values.append(float(stack.predict(point[None])[0].mean()))

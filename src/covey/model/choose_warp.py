@@ -1,7 +1,7 @@
-"""On which scale do the data look most like a Gaussian process? The one with the highest posterior density.
+"""Choice of a warp: the scale of values with the highest posterior density.
 
-A scale z = g(y) is part of the model (Snelson et al. 2004): p(y | theta, g) = N(z; c, K + e I) prod g'(y_i).
-The product keeps a scale from winning by squeezing all values together. The covariance keeps it from winning
+A warp z = g(y) is part of the model (Snelson et al. 2004): p(y | theta, g) = N(z; c, K + e I) prod g'(y_i).
+The product keeps a warp from winning by squeezing all values together. The covariance keeps it from winning
 by how values are distributed: where points crowd around a minimum, similar values are what is expected.
 """
 
@@ -9,65 +9,113 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from covey.arrays import Array
 from covey.model.laplace import highest_mode
 from covey.model.log_posterior import Data, draw_prior, log_posterior
-
-_PART = 80
-"""Observations that are enough to tell scales apart; more of them take a random part."""
-
-_MANY = 100
-_GROWTH = 0.1
-"""Beyond many observations, a scale is judged anew when they have grown by this share."""
-
-_DRAWS = 24
-_STEPS = 25
+from covey.model.warps import Warp
 
 
 @dataclass(frozen=True)
-class Scale:
-    """A scale that was chosen.
+class Care:
+    """How carefully warps are told apart.
 
     Attributes:
-        shift: of its logarithm; infinite for a linear one.
-        judged: the observations that it was chosen from.
+        part: observations that are enough to tell warps apart; of more, a random part is taken.
+        many: beyond so many observations a judgement holds for a while, since each costs n^3.
+        growth: the share of new observations after which it is made anew.
+        draws: from the prior, to climb from the highest of.
+        steps: of a climb; modes of theta need not be exact for their heights to be compared.
     """
 
-    shift: float = math.inf
-    judged: int = 0
+    part: int = 80
+    many: int = 100
+    growth: float = 0.1
+    draws: int = 24
+    steps: int = 25
+
+
+CARE = Care()
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A warp that was chosen.
+
+    Attributes:
+        index: its place among the options.
+        shift: of its logarithm, by which it is recognised among other options; infinite for a linear one.
+        observations: how many it was chosen from.
+        modes: of theta on that warp (k, parameters), none where there was no choice: places for a climb or a
+            sampler to start from.
+    """
+
+    index: int
+    shift: float
+    observations: int
+    modes: Array | None = None
 
     def holds(self, now: int) -> bool:
-        """Whether it need not be judged anew with so many observations."""
-        return _MANY < self.judged <= now < (1 + _GROWTH) * self.judged
+        """Whether it need not be made anew with so many observations."""
+        return CARE.many < self.observations <= now < (1 + CARE.growth) * self.observations
 
 
-def likeliest(data: Sequence[Data], log_slopes: Sequence[Array], first: int, rng: np.random.Generator) -> int:
-    """The index of a scale with the highest max over theta of log p(theta) + log p(y | theta, scale).
-
-    From the first one scale by scale, in the direction that rises and as long as it does: neighbours in the
-    list are alike.
+def judge(
+    options: Sequence[Warp], data: Sequence[Data], last: Judgement | None, rng: np.random.Generator
+) -> Judgement:
+    """The warp to see values on.
 
     Args:
-        data: the same observations on each scale.
-        log_slopes: of each scale at each observation, log g'(y) (n,).
-        first: the scale to begin with.
-        rng: source of all randomness; not touched where there is no choice.
+        options: to choose from, the same observations on each; neighbours are alike.
+        data: the same, for theta.
+        last: what was chosen of fewer observations, if anything was.
+        rng: source of all randomness; not touched where there is no choice or the last one holds.
     """
-    if len(data) == 1:
-        return 0
-    part = rng.permutation(len(data[first].y))[:_PART]
-    start = [draw_prior(data[first], rng, _DRAWS)]
+    shifts, n = [warp.shift for warp in options], len(data[0].y)
+    known = last is not None and last.shift in shifts
+    if last is not None and known and last.holds(n):
+        return replace(last, index=shifts.index(last.shift))
+    if len(options) == 1:
+        return Judgement(0, shifts[0], n)
+    first = shifts.index(last.shift if last is not None and known else math.inf)
+    slopes = [warp.log_slope for warp in options]
+    best, modes = likeliest(data, slopes, first, None if last is None else last.modes, rng)
+    return Judgement(best, shifts[best], n, modes)
+
+
+def likeliest(
+    data: Sequence[Data],
+    log_slopes: Sequence[Array],
+    first: int,
+    start: Array | None,
+    rng: np.random.Generator,
+) -> tuple[int, Array]:
+    """The index of a warp with the highest max over theta of log p(theta) + log p(y | theta, warp).
+
+    From the first one warp by warp, in the direction that rises and as long as it does: neighbours in the
+    list are alike. Also theta's mode on it (1, parameters).
+
+    Args:
+        data: the same observations on each warp.
+        log_slopes: of each warp at each observation, log g'(y) (n,).
+        first: the warp to begin with.
+        start: places to look for modes from, besides the prior (k, parameters).
+        rng: source of all randomness.
+    """
+    part = rng.permutation(len(data[first].y))[: CARE.part]
+    places = [draw_prior(data[first], rng, CARE.draws)] + ([] if start is None else [start])
+    modes: dict[int, Array] = {}
 
     def height(index: int) -> float:
         if not 0 <= index < len(data):
             return -math.inf
         some = data[index].part(part)
-        mode = highest_mode(some, np.concatenate(start), 1, _STEPS)
-        start.append(mode[None])  # what suits one scale is a good place to begin on the next
+        mode = highest_mode(some, np.concatenate(places), 1, CARE.steps)
+        modes[index] = mode[None]
+        places.append(mode[None])  # what suits one warp is a good place to begin on the next
         return float(log_posterior(some, mode[None])[0]) + float(log_slopes[index][part].sum())
 
     best, top = first, height(first)
@@ -76,4 +124,4 @@ def likeliest(data: Sequence[Data], log_slopes: Sequence[Array], first: int, rng
             best, top = best + step, higher
         if best != first:
             break
-    return best
+    return best, modes[best]

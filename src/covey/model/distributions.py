@@ -1,4 +1,4 @@
-"""Which plain distributions are priors and jitters made of? Each has a log-density and a draw."""
+"""Distributions that priors and jitters are made of, each with a log-density and a draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do evaluations succeed? The probability that one does, learned from what succeeded and what failed.
+"""Feasibility: the probability that an evaluation succeeds, learned from what succeeded and what failed.
 
 A failure says nothing about the objective's values. Entered as a bad one, a lost machine would be an outlier
 beside the best point and make everything look like noise; left out, a region that always fails would be
@@ -24,19 +24,32 @@ from covey.model.laplace import highest_mode
 from covey.model.log_posterior import Data, draw_prior
 from covey.model.normal import log_below, log_below_slope
 
-_NOISE = LogNormal(math.log(0.1), 1.5)
-"""Of labels: some failures have no reason in the parameters, and a label without noise explains any."""
 
-_DOUBT = 0.25
-"""A failure is foretold where the others give success less than this chance."""
+@dataclass(frozen=True)
+class Labels:
+    """How labels are regressed.
 
-_DRAWS = 24
-_CLIMBS = 3
-_STEPS = 25
+    Attributes:
+        noise: prior of their noise variance: some failures have no reason in the parameters, and a label
+            without noise explains any.
+        doubt: a failure is foretold where the others give success less than this chance.
+        draws: from the prior, to climb from the highest of.
+        climbs: which is how many; labels 0 and 1 leave few modes.
+        steps: of a climb.
+    """
+
+    noise: LogNormal
+    doubt: float = 0.25
+    draws: int = 24
+    climbs: int = 3
+    steps: int = 25
+
+
+LABELS = Labels(noise=LogNormal(math.log(0.1), 1.5))
 
 
 @dataclass(frozen=True)
-class Odds:
+class Feasibility:
     """The probability of success Phi(u), u = (mean - 1/2) / sqrt(std^2 + noise): that a label exceeds 1/2.
 
     Attributes:
@@ -73,14 +86,14 @@ class Odds:
         precision = (np.linalg.inv(factor) ** 2).sum(axis=0)
         label = self.labels.thetas.mean + factor @ self.labels.white[0]
         u = (label - self.labels.alpha[0] / precision - self.half) * np.sqrt(precision)
-        return log_below(u[-self.failed :]) < math.log(_DOUBT)
+        return log_below(u[-self.failed :]) < math.log(LABELS.doubt)
 
     def _width(self, std: Array) -> Array:
-        return np.sqrt(std**2 + self.labels.noise[:, :1] + self.labels.jitter[:, None])
+        return np.sqrt(std**2 + self.labels.noise[:, :1] + self.labels.nugget[:, None])
 
 
-def success(data: Data, failed: Array, rng: np.random.Generator) -> Odds | None:
-    """The odds of success; None where nothing has failed.
+def learn_feasibility(data: Data, failed: Array, rng: np.random.Generator) -> Feasibility | None:
+    """The probability of success; None where nothing has failed.
 
     Args:
         data: what succeeded.
@@ -90,9 +103,9 @@ def success(data: Data, failed: Array, rng: np.random.Generator) -> Odds | None:
     if len(failed) == 0:
         return None
     label = np.repeat([1.0, 0.0], [len(data.y), len(failed)])
-    average, spread = float(label.mean()), float(label.std())
-    points, prior = np.concatenate([data.x, failed]), replace(data.prior, noise=_NOISE)
-    labelled = Data(points, (label - average) / spread, data.owner, None, prior)
-    mode = highest_mode(labelled, draw_prior(labelled, rng, _DRAWS), _CLIMBS, _STEPS)
+    average, deviation = float(label.mean()), float(label.std())
+    points, prior = np.concatenate([data.x, failed]), replace(data.prior, noise=LABELS.noise)
+    labelled = Data(points, (label - average) / deviation, data.owner, None, prior)
+    mode = highest_mode(labelled, draw_prior(labelled, rng, LABELS.draws), LABELS.climbs, LABELS.steps)
     labels = fit(points, labelled.y, labelled.thetas(mode[None]))
-    return Odds(labels, (0.5 - average) / spread, len(failed))
+    return Feasibility(labels, (0.5 - average) / deviation, len(failed))

@@ -1,4 +1,4 @@
-"""Where do walkers start when nothing is known? Near the modes of p(theta | data), as wide as those are.
+"""Laplace approximation of p(theta | data): where walkers start when nothing is known.
 
 A few modes are found from the best of many candidates, on a part of the data when there is much of it, and
 refined on the whole. The mixture of Student t distributions that fit them (Laplace's approximation, with
@@ -16,20 +16,45 @@ from numpy.typing import NDArray
 from covey.arrays import Array
 from covey.model.log_posterior import BOUND, Data, log_posterior, log_posterior_gradient
 
-_MODES = 3
-_PART = 100
-_LEAST_CURVATURE = 0.1
-"""No direction is taken to be wider than this allows: a prior's flat tail has no curvature at all."""
 
-_INFLATION = 1.1
-_FREEDOM = 5.0
-"""Degrees of freedom: a proposal needs heavier tails than its target."""
+@dataclass(frozen=True)
+class Fit:
+    """How modes are found and approximated.
 
-_CLOSE = 1e-4
-"""A climb ends where a step gains less than this share of the height: what it is for bears as much."""
+    Attributes:
+        modes: climbs, from the best candidates; posteriors of theta rarely have more modes that matter.
+        part: observations that a climb looks at; of more, a random part, and then ``refine`` steps on all.
+        steps: of a climb on the part.
+        refine: of a climb on all, which each cost n^3.
+        close: a climb ends where a step gains less than this share of the height; modes only start walkers.
+        wall: the height outside the prior's support: high, but not so high that a line search gives up after
+            one touch.
+        apart: modes closer than this, in any coordinate, are one.
+        matters: a mode that is lower than the highest by more, in logarithms, holds nothing.
+        difference: the step of the differences that give the curvature.
+        least_curvature: no direction is taken to be wider than this allows: a prior's flat tail has no
+            curvature at all.
+        inflation: of the widths; a proposal should rather be too wide.
+        freedom: degrees of the Student t: a proposal needs heavier tails than its target.
+        equal: the share of draws that modes share equally, since heights and widths are approximate.
+    """
 
-_WALL = 100.0
-"""Outside the prior's support: high, but not so high that a line search gives up after one touch."""
+    modes: int = 3
+    part: int = 100
+    steps: int = 60
+    refine: int = 15
+    close: float = 1e-4
+    wall: float = 100.0
+    apart: float = 0.1
+    matters: float = 10.0
+    difference: float = 1e-3
+    least_curvature: float = 0.1
+    inflation: float = 1.1
+    freedom: float = 5.0
+    equal: float = 0.2
+
+
+FIT = Fit()
 
 
 @dataclass(frozen=True)
@@ -56,17 +81,17 @@ def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generat
         size: draws wanted.
         rng: source of all randomness.
     """
-    part = data.part(rng.permutation(len(data.y))[:_PART]) if len(data.y) > _PART else data
+    part = data.part(rng.permutation(len(data.y))[: FIT.part]) if len(data.y) > FIT.part else data
     order = np.argsort(-log_posterior(part, candidates))
-    climbs = [climb(part, candidates[k], 60) for k in order[:_MODES]]
+    climbs = [climb(part, candidates[k], FIT.steps) for k in order[: FIT.modes]]
     modes = _distinct(part, np.stack([mode for mode, _ in climbs]))
     if part is not data:  # much data leaves one mode, and each step on it is dear
-        climbs.append(climb(data, modes[0], 15))
+        climbs.append(climb(data, modes[0], FIT.refine))
         modes = climbs[-1][0][None]
     roots = [_root(data, mode) for mode in modes]
     shares = _shares(data, modes, roots)
     chosen = rng.choice(len(modes), size=size, p=shares)
-    tail = np.sqrt(_FREEDOM / rng.chisquare(_FREEDOM, size=(size, 1)))
+    tail = np.sqrt(FIT.freedom / rng.chisquare(FIT.freedom, size=(size, 1)))
     noise = rng.normal(size=(size, data.parameters)) * tail
     drawn = np.stack([modes[k] + roots[k] @ z for k, z in zip(chosen, noise, strict=True)])
     drawn = np.clip(drawn, -BOUND + 1, BOUND - 1)
@@ -79,7 +104,7 @@ def climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
     from scipy.optimize import minimize
 
     height = float(log_posterior(data, position[None])[0])
-    wall = _WALL + 2 * abs(height) if np.isfinite(height) else 1e25
+    wall = FIT.wall + 2 * abs(height) if np.isfinite(height) else 1e25
 
     def downhill(at: Array) -> tuple[float, Array]:
         value, gradient = log_posterior_gradient(data, at)
@@ -92,7 +117,7 @@ def climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        options={"maxiter": steps, "ftol": _CLOSE},
+        options={"maxiter": steps, "ftol": FIT.close},
     )
     return np.asarray(result.x), int(result.nfev)
 
@@ -109,29 +134,29 @@ def _distinct(data: Data, modes: Array) -> Array:
     height = log_posterior(data, modes)
     kept: list[int] = []
     for k in np.argsort(-height):
-        apart = all(np.abs(modes[k] - modes[other]).max() > 0.1 for other in kept)
-        if apart and (not kept or height[k] > height[kept[0]] - 10):
+        apart = all(np.abs(modes[k] - modes[other]).max() > FIT.apart for other in kept)
+        if apart and (not kept or height[k] > height[kept[0]] - FIT.matters):
             kept.append(int(k))
     return modes[kept]
 
 
 def _root(data: Data, mode: Array) -> Array:
     """A square root of the covariance at a mode: the inverse of the curvature, by differences."""
-    step = 1e-3
+    step = FIT.difference
     columns = [
         (log_posterior_gradient(data, mode - e)[1] - log_posterior_gradient(data, mode + e)[1]) / (2 * step)
         for e in step * np.eye(len(mode))
     ]
     curvature = np.stack(columns)
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
-    return np.asarray(_INFLATION * vectors / np.sqrt(np.maximum(values, _LEAST_CURVATURE)))
+    return np.asarray(FIT.inflation * vectors / np.sqrt(np.maximum(values, FIT.least_curvature)))
 
 
 def _shares(data: Data, modes: Array, roots: list[Array]) -> Array:
     """How much of the posterior each mode holds by its height and width; a fifth is shared equally."""
     evidence = log_posterior(data, modes) + np.array([np.linalg.slogdet(root)[1] for root in roots])
     weights = np.exp(evidence - evidence.max())
-    return np.asarray(0.8 * weights / weights.sum() + 0.2 / len(modes))
+    return np.asarray((1 - FIT.equal) * weights / weights.sum() + FIT.equal / len(modes))
 
 
 def _log_mixture(drawn: Array, modes: Array, roots: list[Array], shares: Array) -> Array:
@@ -139,6 +164,6 @@ def _log_mixture(drawn: Array, modes: Array, roots: list[Array], shares: Array) 
     logs: list[NDArray[np.float64]] = []
     for mode, root, share in zip(modes, roots, shares, strict=True):
         z = np.linalg.solve(root, (drawn - mode).T)
-        kernel = -0.5 * (_FREEDOM + len(z)) * np.log1p((z**2).sum(axis=0) / _FREEDOM)
+        kernel = -0.5 * (FIT.freedom + len(z)) * np.log1p((z**2).sum(axis=0) / FIT.freedom)
         logs.append(np.log(share) + kernel - np.linalg.slogdet(root)[1])
     return np.asarray(np.logaddexp.reduce(np.stack(logs), axis=0))

@@ -1,4 +1,4 @@
-"""How probable is a theta given the data? The log posterior density, for many thetas at once.
+"""Log posterior density of theta given the data, for many thetas at once.
 
 A theta is a position in an unconstrained space: log length-scales, log variance, mean and, where they are
 learned, log noise.
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Array
-from covey.model.native import kernels
+from covey.model.native import likelihood
 from covey.model.native.threads import in_slices
 from covey.model.priors import Prior
 from covey.model.theta import Thetas
@@ -52,6 +52,10 @@ class Data:
         """The same, of some of the observations."""
         return replace(self, x=self.x[index], y=self.y[index])
 
+    def grown(self, points: Array, values: Array) -> Data:
+        """The same with further observations, features (k, D) and standardised outputs (k,)."""
+        return replace(self, x=np.concatenate([self.x, points]), y=np.append(self.y, values))
+
     def thetas(self, position: Array) -> Thetas:
         """The thetas at walker positions (S, parameters)."""
         d = self.dimensions
@@ -84,7 +88,7 @@ def log_likelihood(data: Data, thetas: Thetas) -> Array:
     residual, noise = thetas.seen(data.y)
 
     def work(part: slice) -> None:
-        kernels.log_likelihood(
+        likelihood.log_likelihood(
             x, residual[part], weights[part], thetas.variance[part], noise[part], out[part]
         )
 
@@ -134,7 +138,7 @@ def _log_likelihood_gradient(data: Data, theta: Thetas) -> tuple[float, Array]:
     n, features = data.x.shape
     raw, alpha, precision = np.empty(features + 1), np.empty(n), np.empty(n)
     residual, noise = (part[0] for part in theta.seen(data.y))
-    value = kernels.log_likelihood_gradient(
+    value = likelihood.log_likelihood_gradient(
         np.ascontiguousarray(data.x.T),
         residual,
         1.0 / theta.length_scale[0],

@@ -1,4 +1,4 @@
-"""How likely is a standard normal to stay below, and how fast does that grow?"""
+"""Normal distribution function: its logarithm, and how fast that grows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a whole function drawn from a posterior? Pathwise: a prior draw plus the data's correction.
+"""Paths: whole functions drawn from a posterior, each a prior draw plus the data's correction.
 
 With random Fourier features phi of the Matern 5/2 prior (a Student-t spectrum with 5 degrees of freedom),
 
@@ -15,12 +15,51 @@ from dataclasses import dataclass
 import numpy as np
 
 from covey.arrays import Array
-from covey.model.gp import GPStack, Prediction
-from covey.model.native import kernels
+from covey.model.native import covariance, prediction
+from covey.model.surrogate import Prediction
 from covey.model.theta import Thetas
 
 FREQUENCIES = 256
 """Each gives a cosine and a sine."""
+
+
+@dataclass(frozen=True)
+class Waves:
+    """A draw from the prior for each theta, as a sum of F cosines and sines.
+
+    Attributes:
+        frequencies: angular ones (S, D, F).
+        cosines, sines: their weights (S, F).
+    """
+
+    frequencies: Array
+    cosines: Array
+    sines: Array
+
+    def value(self, points: Array) -> Array:
+        """The sums (S, m) at points (m, D)."""
+        return self._sum(points @ self.frequencies)
+
+    def value_and_gradient(self, points: Array) -> tuple[Array, Array]:
+        """The sums (S, m) and their gradients (S, m, D)."""
+        phase = points @ self.frequencies
+        turn = np.cos(phase) * self.sines[:, None] - np.sin(phase) * self.cosines[:, None]
+        return self._sum(phase), turn @ self.frequencies.transpose(0, 2, 1)
+
+    def _sum(self, phase: Array) -> Array:
+        drawn = np.cos(phase) @ self.cosines[..., None] + np.sin(phase) @ self.sines[..., None]
+        return np.asarray(drawn[..., 0])
+
+
+def draw_waves(thetas: Thetas, rng: np.random.Generator) -> Waves:
+    """A draw from the prior of each theta."""
+    count, features = thetas.length_scale.shape
+    # Matern 5/2: a normal over the square root of a chi-square with 5 degrees of freedom, over it.
+    tail = np.sqrt(5.0 / rng.chisquare(5, (count, 1, FREQUENCIES)))
+    frequencies = rng.normal(size=(count, features, FREQUENCIES)) * tail / thetas.length_scale[..., None]
+    amplitude = np.sqrt(thetas.variance / FREQUENCIES)[:, None]
+    cosines, sines = rng.normal(size=(2, count, FREQUENCIES)) * amplitude
+    return Waves(frequencies, cosines, sines)
 
 
 @dataclass(frozen=True)
@@ -29,71 +68,35 @@ class PathStack:
 
     Attributes:
         x: features of the points conditioned on, feature-major (D, n).
-        weights: inverse length-scales (S, D).
         thetas: the posterior's.
-        correction: what the data adds to the prior draw, as weights of k(x, X) (S, n).
-        frequencies: angular frequencies of the features (S, D, F).
-        cosines, sines: weights of the features (S, F).
+        waves: the prior draws.
+        correction: what the data add to them, as weights of k(x, X) (S, n).
         best: as in the posterior drawn from (S, 1).
     """
 
     x: Array
-    weights: Array
     thetas: Thetas
+    waves: Waves
     correction: Array
-    frequencies: Array
-    cosines: Array
-    sines: Array
     best: Array
+
+    @property
+    def _weights(self) -> Array:
+        return 1.0 / self.thetas.length_scale
 
     def predict(self, points: Array) -> tuple[Array, Array]:
         """The drawn functions' values (S, m) at points (m, D), and zeros."""
-        prior = _features(points @ self.frequencies, self.cosines, self.sines)
         k = np.empty((len(self.thetas), len(points), self.x.shape[1]))
-        kernels.covariances(self.x, points, self.weights, self.thetas.variance, k)
-        value = self.thetas.mean[:, None] + (prior + (k @ self.correction[..., None])[..., 0])
+        covariance.covariances(self.x, points, self._weights, self.thetas.variance, k)
+        correction = (k @ self.correction[..., None])[..., 0]
+        value = self.thetas.mean[:, None] + (self.waves.value(points) + correction)
         return value, np.zeros_like(value)
 
     def predict_gradient(self, points: Array) -> Prediction:
         """As ``predict``, with gradients in the points."""
-        phase = points @ self.frequencies
-        prior = _features(phase, self.cosines, self.sines)
-        turn = np.cos(phase) * self.sines[:, None] - np.sin(phase) * self.cosines[:, None]
-        shape = (len(self.thetas), len(points))
-        correction, slope = np.empty(shape), np.empty((*shape, points.shape[1]))
-        variance = self.thetas.variance
-        kernels.weigh(self.x, points, self.weights, variance, self.correction, correction, slope)
-        value = self.thetas.mean[:, None] + (prior + correction)
-        gradient = turn @ self.frequencies.transpose(0, 2, 1) + slope
-        return Prediction(value, np.zeros_like(value), gradient, np.zeros_like(gradient))
-
-
-def draw_paths(stack: GPStack, rng: np.random.Generator) -> PathStack:
-    """Draw one function from each posterior of the stack."""
-    t = stack.thetas
-    count, (features, n) = len(t), stack.x.shape
-    # Matern 5/2: a normal over the square root of a chi-square with 5 degrees of freedom, over it.
-    tail = np.sqrt(5.0 / rng.chisquare(5, (count, 1, FREQUENCIES)))
-    frequencies = rng.normal(size=(count, features, FREQUENCIES)) * tail / t.length_scale[..., None]
-    weights = rng.normal(size=(2, count, FREQUENCIES)) * np.sqrt(t.variance / FREQUENCIES)[:, None]
-    prior = _features(stack.x.T @ frequencies, weights[0], weights[1])
-    noise = rng.normal(size=(count, n)) * np.sqrt(stack.noise + stack.jitter[:, None])
-    drawn = np.ascontiguousarray(prior + noise)
-    kernels.solve(stack.chol, drawn[:, None, :], False)
-    kernels.solve(stack.chol, drawn[:, None, :], True)
-    return PathStack(
-        stack.x,
-        1.0 / t.length_scale,
-        t,
-        stack.alpha - drawn,
-        frequencies,
-        weights[0],
-        weights[1],
-        stack.best,
-    )
-
-
-def _features(phase: Array, cosines: Array, sines: Array) -> Array:
-    """The prior draw (S, m): weighted cosines and sines of the phases (S, m, F)."""
-    drawn = np.cos(phase) @ cosines[..., None] + np.sin(phase) @ sines[..., None]
-    return np.asarray(drawn[..., 0])
+        t = self.thetas
+        prior, slope = self.waves.value_and_gradient(points)
+        value, gradient = np.empty_like(prior), np.empty_like(slope)
+        prediction.weigh(self.x, points, self._weights, t.variance, self.correction, value, gradient)
+        total = t.mean[:, None] + (prior + value)
+        return Prediction(total, np.zeros_like(total), slope + gradient, np.zeros_like(slope))

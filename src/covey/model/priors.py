@@ -1,4 +1,4 @@
-"""What is believed about theta before any data? One distribution for each part of it.
+"""Priors: what is believed about theta before any data, a distribution for each part of it.
 
 Inputs live in the unit cube and outputs are standardised, so a prior needs no units.
 """

@@ -1,4 +1,4 @@
-"""Which thetas explain the data? Samples of p(theta | data) by emcee's affine-invariant ensemble.
+"""Sampler of p(theta | data): emcee's affine-invariant ensemble, started where the posterior is.
 
 The ensemble is a value: a run takes one and returns the next, so that walkers start from the previous
 posterior when data grow. They are first weighed and resampled by what the new data say of them, then move.
@@ -7,28 +7,49 @@ posterior when data grow. They are first weighed and resampled by what the new d
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Array
+from covey.model.diagnostics import Diagnostics
 from covey.model.laplace import approximate
 from covey.model.log_posterior import Data, draw_prior, log_posterior
 from covey.model.theta import Thetas
 
-WALKERS = 64
-_MANY = 100
-"""Walkers up to so many observations; beyond, a step is dear and the posterior narrow."""
 
-_BURN_IN = 40
-"""Steps that would forget a start with nothing in common; growing data take their share of it."""
+@dataclass(frozen=True)
+class Budget:
+    """What a run may cost.
 
-_AFFORDABLE = 2000
-"""Steps times observations that are never worth saving: a step costs little where data are few."""
+    Attributes:
+        walkers: of an ensemble, up to ``many`` observations; beyond, a step is dear and the posterior narrow,
+            and they fall with the square root of n.
+        many: observations.
+        burn_in: steps that would forget a start with nothing in common; growing data take their share of it.
+        affordable: steps times observations that are never worth saving: a step costs little where data are
+            few.
+        fewest, most: steps after a start near the modes, which only has to lose the approximation's shape.
+        closest, farthest: steps between two looks at the ensemble, which is what makes draws differ.
+        too_new: the share of new data beyond which old walkers only tell where to look for the modes.
+    """
 
-_TOO_NEW = 0.2
-"""The share of new data beyond which old walkers only tell where to look for the modes."""
+    walkers: int = 64
+    many: int = 100
+    burn_in: int = 40
+    affordable: int = 2000
+    fewest: int = 4
+    most: int = 30
+    closest: int = 3
+    farthest: int = 10
+    too_new: float = 0.2
+
+
+BUDGET = Budget()
+
+_HAIR = 1e-7
+"""A distance that tells two walkers apart and means nothing for theta."""
 
 
 @dataclass(frozen=True)
@@ -47,33 +68,6 @@ class Ensemble:
 
 
 @dataclass(frozen=True)
-class Diagnostics:
-    """How well a run sampled.
-
-    Attributes:
-        acceptance: mean share of accepted moves.
-        evaluations: log-density evaluations.
-        steps: moves of the whole ensemble.
-        chain: where the walkers went (steps, walkers, parameters).
-    """
-
-    acceptance: float
-    evaluations: int
-    steps: int
-    chain: Array = field(repr=False, compare=False)
-
-    @property
-    def effective_sample_size(self) -> float:
-        """Walkers times steps over the mean integrated autocorrelation time."""
-        from emcee.autocorr import integrated_time
-
-        steps, walkers, _ = self.chain.shape
-        with np.errstate(invalid="ignore"):  # a walker that never moved has no autocorrelation
-            times = np.nan_to_num(integrated_time(self.chain, tol=0), nan=float(steps))
-        return float(steps * walkers / max(1.0, np.mean(times)))
-
-
-@dataclass(frozen=True)
 class Sample:
     """Draws from p(theta | data).
 
@@ -88,7 +82,9 @@ class Sample:
     diagnostics: Diagnostics
 
 
-def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Generator) -> Sample:
+def sample(
+    data: Data, start: Ensemble | None, count: int, rng: np.random.Generator, places: Array | None = None
+) -> Sample:
     """Draw at least ``count`` thetas from p(theta | data).
 
     Args:
@@ -96,20 +92,23 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
         start: the ensemble of an earlier run on a part of the same data, if there is one.
         count: draws wanted; each look at the ensemble, some steps apart, gives one per walker.
         rng: source of all randomness.
+        places: where modes may be, besides what the prior and old walkers say (k, parameters).
     """
     new = 1.0 if start is None else 1 - start.observations / len(data.y)
     extra = 0
-    if start is None or new > _TOO_NEW:
-        start, extra = _near_modes(data, start, rng)
-        new = 0.0
+    if start is None or new > BUDGET.too_new:
+        start, extra = _near_modes(data, start, places, rng)
+        new = 0.0  # what was found near the modes has seen all data: there is nothing to forget
     start = _thinned(start, walkers_for(data), rng)
-    affordable = _AFFORDABLE // len(data.y)
-    burn_in = max(math.ceil(_BURN_IN * new), min(max(affordable, 4), 30) if extra else 0)
-    spacing = min(max(affordable // 3, 3), 10)
+    affordable = BUDGET.affordable // len(data.y)
+    settling = min(max(affordable, BUDGET.fewest), BUDGET.most) if extra else 0
+    burn_in = max(math.ceil(BUDGET.burn_in * new), settling)
+    spacing = min(max(affordable // 3, BUDGET.closest), BUDGET.farthest)
     walkers = len(start.position)
     looks = -(-count // walkers)
     steps = burn_in + looks * spacing
     chain, ensemble, acceptance = _move(data, _weigh(data, start, rng), steps, rng)
+    # Looks from the last step backwards: the later, the less is left of where walkers began.
     drawn = chain[::-1][: looks * spacing : spacing].reshape(-1, data.parameters)
     return Sample(
         data.thetas(rng.permutation(drawn)),
@@ -120,8 +119,8 @@ def sample(data: Data, start: Ensemble | None, count: int, rng: np.random.Genera
 
 def walkers_for(data: Data) -> int:
     """How many, an even number; an ensemble needs at least twice as many as there are parameters."""
-    most = max(WALKERS, 2 * (data.parameters + 1))
-    enough = max(3 * data.parameters, WALKERS * math.sqrt(_MANY / len(data.y)))
+    most = max(BUDGET.walkers, 2 * (data.parameters + 1))
+    enough = max(3 * data.parameters, BUDGET.walkers * math.sqrt(BUDGET.many / len(data.y)))
     return 2 * round(min(most, enough) / 2)
 
 
@@ -133,15 +132,17 @@ def _thinned(ensemble: Ensemble, most: int, rng: np.random.Generator) -> Ensembl
     return Ensemble(ensemble.position[kept], ensemble.log_density[kept], ensemble.observations)
 
 
-def _near_modes(data: Data, old: Ensemble | None, rng: np.random.Generator) -> tuple[Ensemble, int]:
-    """Walkers around the posterior's modes, looked for from old walkers and from the prior.
+def _near_modes(
+    data: Data, old: Ensemble | None, places: Array | None, rng: np.random.Generator
+) -> tuple[Ensemble, int]:
+    """Walkers around the posterior's modes, looked for from places, from old walkers and from the prior.
 
     Also the number of log-density evaluations that it took.
     """
     walkers = walkers_for(data)
-    candidates = draw_prior(data, rng, walkers)
-    if old is not None:
-        candidates = np.concatenate([old.position, candidates])
+    known = [] if places is None else [places]
+    known += [] if old is None else [old.position]
+    candidates = np.concatenate([*known, draw_prior(data, rng, walkers)])
     found = approximate(data, candidates, walkers, rng)
     return Ensemble(found.position, found.log_density, observations=0), found.evaluations
 
@@ -151,10 +152,10 @@ def _weigh(data: Data, start: Ensemble, rng: np.random.Generator) -> Ensemble:
     log_density = log_posterior(data, start.position)
     if len(data.y) <= start.observations:
         return Ensemble(start.position, log_density, len(data.y))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # -inf less -inf: outside the support before and after
         keep = _resample(log_density - start.log_density, rng)
     # Moves along the line between two walkers need them apart, if only by a hair.
-    hair = 1e-7 * rng.normal(size=start.position.shape)
+    hair = _HAIR * rng.normal(size=start.position.shape)
     return Ensemble(start.position[keep] + hair, log_density[keep], len(data.y))
 
 

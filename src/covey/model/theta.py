@@ -1,4 +1,4 @@
-"""What does a hyper-parameter vector say of the objective? Its length-scales, its level, and its noise."""
+"""Theta: hyper-parameters of the objective, its length-scales, its level, and its noise."""
 
 from __future__ import annotations
 

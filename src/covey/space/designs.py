@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from functools import cache
 
 import numpy as np
@@ -41,7 +42,7 @@ def configurations(space: Space, index: list[int]) -> Array:
     return np.stack(columns[::-1], axis=1)
 
 
-def untried(space: Space, tried: set[bytes], size: int, rng: np.random.Generator) -> Array:
+def untried(space: Space, tried: Set[bytes], size: int, rng: np.random.Generator) -> Array:
     """Up to ``size`` different rows of a finite space that are not in ``tried``, at random."""
     total = space.size
     assert total is not None

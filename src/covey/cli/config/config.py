@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from covey.arguments import pair
 from covey.batch.strategy import resolve_strategy
 from covey.cli.config.document import Document, did_you_mean, read_document
 from covey.cli.config.keys import BUDGET, CHECKS, SETTINGS
@@ -167,7 +166,7 @@ def _check_together(config: Config) -> None:
         raise document.wrong(("evaluations",), "give iterations or evaluations, not both")
     try:
         strategy = resolve_strategy(config.settings.get("strategy", "auto"))
-        pair(strategy, config.settings.get("acquisition"))
+        strategy.paired(config.settings.get("acquisition"))
     except ValueError:
         message = (
             f"strategy {strategy.name!r} is defined for acquisition {strategy.acquisition!r}; leave it out"

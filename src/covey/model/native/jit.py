@@ -1,4 +1,4 @@
-"""How is Python made into machine code here? Once, cached, without the GIL, and so that loops vectorise."""
+"""Compilation of Python to machine code: once, cached, without the GIL, and so that loops vectorise."""
 
 from __future__ import annotations
 

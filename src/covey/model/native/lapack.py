@@ -1,4 +1,4 @@
-"""How do compiled kernels reach LAPACK and BLAS? By symbol, so that numba can cache the callers.
+"""LAPACK and BLAS for compiled kernels, by symbol, so that numba can cache the callers.
 
 SciPy publishes the addresses of its LAPACK and BLAS routines. Registered as LLVM symbols they are
 resolved when a kernel is linked, not when it is compiled: the machine code on disk stays valid in the
@@ -19,6 +19,11 @@ from covey.model.native.jit import compiled
 _CHAR = types.CPointer(types.uint8)
 _INT = types.CPointer(types.int32)
 _REAL = types.CPointer(types.float64)
+
+LOWER, PLAIN, TRANSPOSED = ord("L"), ord("N"), ord("T")
+"""What the routines are told by a letter: which triangle; as it is, or transposed. A side "L" is left."""
+
+_LEFT = LOWER
 
 
 def _routine(name: str, library: str, *arguments: Any) -> Any:
@@ -46,9 +51,9 @@ dtrsm = _routine("dtrsm", "blas", _CHAR, _CHAR, _CHAR, _CHAR, _INT, _INT, _REAL,
 @compiled
 def _apply(chol: Any, vector: Any, transpose: bool, inverted: bool) -> None:
     """Vector <- the factor, its transpose, or the inverse of either, times vector, in place."""
-    lower = np.array([76], dtype=np.uint8)
-    plain = np.array([78], dtype=np.uint8)
-    trans = np.array([84 if transpose else 78], dtype=np.uint8)
+    lower = np.array([LOWER], dtype=np.uint8)
+    plain = np.array([PLAIN], dtype=np.uint8)
+    trans = np.array([TRANSPOSED if transpose else PLAIN], dtype=np.uint8)
     size = np.array([chol.shape[0]], dtype=np.int32)
     one = np.ones(1, dtype=np.int32)
     up, op, diagonal, n, step = lower.ctypes, trans.ctypes, plain.ctypes, size.ctypes, one.ctypes
@@ -73,15 +78,16 @@ def multiply_vector(chol: Any, vector: Any, transpose: bool) -> None:
 @compiled
 def solve_rows(chol: Any, rows: Any, transpose: bool) -> None:
     """Each row b of rows (m, n) <- L^-1 b, or L^-T b, in place."""
-    left = np.array([76], dtype=np.uint8)
-    plain = np.array([78], dtype=np.uint8)
-    trans = np.array([84 if transpose else 78], dtype=np.uint8)
+    left = np.array([_LEFT], dtype=np.uint8)
+    lower = np.array([LOWER], dtype=np.uint8)
+    plain = np.array([PLAIN], dtype=np.uint8)
+    trans = np.array([TRANSPOSED if transpose else PLAIN], dtype=np.uint8)
     size = np.array([rows.shape[1]], dtype=np.int32)
     count = np.array([rows.shape[0]], dtype=np.int32)
     one = np.ones(1)
     dtrsm(
         left.ctypes,
-        left.ctypes,
+        lower.ctypes,
         trans.ctypes,
         plain.ctypes,
         size.ctypes,
@@ -97,7 +103,7 @@ def solve_rows(chol: Any, rows: Any, transpose: bool) -> None:
 @compiled
 def inverse(chol: Any) -> None:
     """The factor's triangle <- the same triangle of the inverse of the matrix."""
-    lower = np.array([76], dtype=np.uint8)
+    lower = np.array([LOWER], dtype=np.uint8)
     size = np.array([chol.shape[0]], dtype=np.int32)
     info = np.zeros(1, dtype=np.int32)
     dpotri(lower.ctypes, size.ctypes, chol.ctypes, size.ctypes, info.ctypes)

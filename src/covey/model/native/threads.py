@@ -1,4 +1,4 @@
-"""How is work spread over the cores without two libraries fighting for them?
+"""Threads that share the work on a stack, without two libraries fighting for the cores.
 
 A stack is cut into one slice per core and each slice runs in a thread, without the GIL. Meanwhile BLAS
 is held to one thread: the slices are the parallelism. Results do not depend on the number of cores.
