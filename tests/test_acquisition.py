@@ -8,16 +8,13 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from covey.acquisition.acquisition import (
-    ACQUISITIONS,
-    Acquisition,
-    acquisitions,
+from covey.acquisition.acquisition import ACQUISITIONS, Acquisition, acquisitions, resolve_acquisition
+from covey.acquisition.functions import (
     expected_improvement,
     log_expected_improvement,
     log_h,
     lower_confidence_bound,
     probability_of_improvement,
-    resolve_acquisition,
 )
 
 real = st.floats(-5, 5)

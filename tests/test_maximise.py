@@ -64,7 +64,7 @@ def box(d):
 
 def search(space, tried=None, anchors=0):
     tried = np.empty((0, len(space))) if tried is None else np.asarray(tried)
-    return Search(space, Features.of(space), tried, tried[:anchors])
+    return replace(Search.of(space, Features.of(space), tried), anchors=tried[:anchors])
 
 
 def rng(seed=0):

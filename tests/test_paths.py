@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from covey.model.gp import fit
-from covey.model.native import kernels
-from covey.model.paths import draw_paths
+from covey.model.native import covariance
 from covey.model.theta import Thetas
 
 DRAWS = 2500
@@ -34,7 +33,7 @@ def exact_moments(x, y, theta, points):
         r = np.sqrt(5) * distance
         return theta.variance[0] * (1 + r + r**2 / 3) * np.exp(-r)
 
-    inner = k(x, x) + (theta.noise[0] + kernels.JITTER * theta.variance[0]) * np.eye(len(x))
+    inner = k(x, x) + (theta.noise[0] + covariance.NUGGET * theta.variance[0]) * np.eye(len(x))
     gain = np.linalg.solve(inner, k(x, points)).T
     return theta.mean[0] + gain @ (y - theta.mean[0]), k(points, points) - gain @ k(x, points)
 
@@ -44,7 +43,7 @@ def test_draws_have_the_posteriors_mean_and_covariance(noise):
     x, y = some_data()
     thetas = same_theta(DRAWS, noise)
     points = np.random.default_rng(1).random((6, 2))
-    draws = draw_paths(fit(x, y, thetas), np.random.default_rng(2)).predict(points)[0]
+    draws = fit(x, y, thetas).paths(np.random.default_rng(2)).predict(points)[0]
     mean, covariance = exact_moments(x, y, thetas, points)
     error = draws.mean(axis=0) - mean
     assert (np.abs(error) < 5 * np.sqrt(np.diag(covariance) / DRAWS) + 1e-9).all()
@@ -57,23 +56,23 @@ def test_draws_have_the_posteriors_mean_and_covariance(noise):
 def test_frequencies_have_the_spectrum_of_matern_five_halves():
     x, y = some_data(1)
     thetas = same_theta(2000, 0.0)
-    paths = draw_paths(fit(x, y, thetas), np.random.default_rng(3))
+    paths = fit(x, y, thetas).paths(np.random.default_rng(3))
     for gap in ([0.1, 0.0], [0.0, 0.5], [0.3, -0.4], [1.0, 1.0]):
         r = np.sqrt(5) * np.linalg.norm(np.array(gap) / thetas.length_scale[0])
-        waves = np.cos(np.einsum("sdf,d->sf", paths.frequencies, gap))
+        waves = np.cos(np.einsum("sdf,d->sf", paths.waves.frequencies, gap))
         tolerance = 5 * waves.std() / np.sqrt(waves.size)
         assert abs(waves.mean() - (1 + r + r**2 / 3) * np.exp(-r)) < tolerance
 
 
 def test_paths_pass_through_the_data_when_there_is_no_noise():
     x, y = some_data(12)
-    paths = draw_paths(fit(x, y, same_theta(8, 0.0)), np.random.default_rng(4))
+    paths = fit(x, y, same_theta(8, 0.0)).paths(np.random.default_rng(4))
     np.testing.assert_allclose(paths.predict(x)[0], np.tile(y, (8, 1)), atol=1e-3)
 
 
 def test_paths_of_one_posterior_differ_away_from_the_data():
     x, y = some_data()
-    draws = draw_paths(fit(x, y, same_theta(8, 0.0)), np.random.default_rng(5)).predict(np.ones((1, 2)))[0]
+    draws = fit(x, y, same_theta(8, 0.0)).paths(np.random.default_rng(5)).predict(np.ones((1, 2)))[0]
     assert len(np.unique(draws)) == 8
 
 
@@ -85,7 +84,7 @@ def test_paths_agree_with_the_mean_of_a_posterior_that_knows():
     stack = fit(x, np.sin(3 * x[:, 0]) + x[:, 1], thetas)
     points = rng.uniform(0.3, 0.7, (10, 2))
     mean, std = stack.predict(points)
-    path, _ = draw_paths(stack, rng).predict(points)
+    path, _ = stack.paths(rng).predict(points)
     assert (np.abs(path - mean) < 6 * std + 1e-6).all()
 
 
@@ -93,7 +92,7 @@ def test_gradient_agrees_with_differences():
     rng = np.random.default_rng(7)
     x, y = rng.random((10, 3)), rng.normal(size=10)
     thetas = Thetas(rng.uniform(0.2, 1, (4, 3)), rng.uniform(0.5, 2, 4), rng.normal(size=4), np.full(4, 0.01))
-    paths = draw_paths(fit(x, y, thetas), rng)
+    paths = fit(x, y, thetas).paths(rng)
     points, step = rng.random((6, 3)), 1e-5
     at = paths.predict_gradient(points)
     columns = [
@@ -106,7 +105,7 @@ def test_gradient_agrees_with_differences():
 def test_a_drawn_function_is_certain():
     x, y = some_data()
     stack = fit(x, y, same_theta(3, 0.01))
-    paths = draw_paths(stack, np.random.default_rng(8))
+    paths = stack.paths(np.random.default_rng(8))
     at = paths.predict_gradient(x)
     for zeros in (paths.predict(x)[1], at.std, at.std_gradient):
         np.testing.assert_array_equal(zeros, 0.0)
@@ -116,7 +115,7 @@ def test_a_drawn_function_is_certain():
 def test_same_seed_draws_the_same_functions():
     x, y = some_data()
     stack = fit(x, y, same_theta(3, 0.01))
-    first, again, other = (draw_paths(stack, np.random.default_rng(s)).predict(x)[0] for s in (9, 9, 10))
+    first, again, other = (stack.paths(np.random.default_rng(s)).predict(x)[0] for s in (9, 9, 10))
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
 
@@ -125,5 +124,5 @@ def test_paths_of_a_conditioned_posterior_keep_to_its_hallucination():
     x, y = some_data()
     stack = fit(x, y, same_theta(6, 0.0))
     pending = np.array([[0.9, 0.1]])
-    paths = draw_paths(stack.condition(pending), np.random.default_rng(11))
+    paths = stack.condition(pending).paths(np.random.default_rng(11))
     np.testing.assert_allclose(paths.predict(pending)[0], stack.predict(pending)[0], atol=1e-3)

@@ -9,12 +9,13 @@ import pytest
 
 import covey
 import covey.batch.choose
-import covey.batch.theta_sets
+import covey.model.gaussian_process
 from covey.acquisition.acquisition import ACQUISITIONS
-from covey.arguments import pair
+from covey.acquisition.candidates import Search
+from covey.batch.axes import AXES, JITTER, OUTPUTS, Axis, table
 from covey.batch.choose import Task, choose_batch
 from covey.batch.strategy import STRATEGIES
-from covey.model.log_posterior import Data
+from covey.model.gaussian_process import GaussianProcess
 from covey.model.native.threads import single_threaded_blas
 from covey.model.priors import resolve_prior
 from covey.space.features import Features
@@ -42,15 +43,17 @@ def task(name, acquisition=None, pending=0, **settings):
     rng = np.random.default_rng(2)
     rows, flight = rng.random((N, 2)), rng.random((pending, 2))
     y = ((rows - 0.4) ** 2).sum(axis=1)
-    features = Features.of(SPACE)
-    data = Data(rows, (y - y.mean()) / y.std(), features.owner, None, resolve_prior("default", 2))
+    search = Search.of(SPACE, Features.of(SPACE), np.concatenate([rows, flight]))
     chosen = covey.strategy(name, **{"s": 3, **settings})
-    return Task(SPACE, features, rows, rows[:0], flight, data, chosen, pair(chosen, acquisition))
+    return Task(search, rows, y.tolist(), rows[:0], flight, chosen, chosen.paired(acquisition))
 
 
 def choose(name, size=3, seed=0, **rest):
+    given = task(name, **rest)
+    warps = OUTPUTS[given.strategy.outputs]
+    model = GaussianProcess(np.arange(2), "learn", resolve_prior("default", 2), warps)
     with single_threaded_blas():
-        return choose_batch(task(name, **rest), size, None, np.random.default_rng(seed)).choices
+        return choose_batch(given, size, model, np.random.default_rng(seed))[0]
 
 
 def sets(choices):
@@ -66,7 +69,7 @@ def test_a_method_of_the_paper_sets_the_axes_as_its_row_reads(name):
     row = covey.strategy(name)
     axes = (row.p, row.thetas, row.surrogate, row.repel, row.jitter, row.acquisition)
     assert axes == PAPER[name]
-    assert (row.outputs, row.edges) == ("standard", "equal")
+    assert (row.outputs, row.boundary) == ("standard", "equal")
     assert row.name == name
 
 
@@ -77,6 +80,29 @@ def test_the_registry_is_the_papers_table_and_auto():
 def test_the_trade_offs_are_the_papers():
     assert ACQUISITIONS["ei"].jitter == covey.Jitter(0.0, covey.LogUniform(-3, 0))
     assert ACQUISITIONS["lcb"].jitter == covey.Jitter(1.0, covey.Beta(1, 12))
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_strategy_shows_what_it_is(name):
+    row = STRATEGIES[name]
+    assert eval(repr(row), {"Strategy": covey.Strategy}) == row
+    shown = str(row)
+    for axis in AXES:
+        assert f"{axis} = {getattr(row, axis)!r}" in shown
+
+
+def test_printed_auto_shows_the_constants_behind_it():
+    assert "Discount(reach=0.1, power=2.0" in str(covey.strategy("auto"))
+
+
+def test_documentation_and_signature_have_every_axis_and_value_once():
+    assert list(AXES) == list(covey.Strategy.__dataclass_fields__)[1:]
+    for name, axis in AXES.items():
+        assert f"        {name}: " in covey.Strategy.__doc__
+        for value in axis.values if isinstance(axis, Axis) else ():
+            assert table().count(f"| | `{value}` |") == sum(
+                value in other.values for other in AXES.values() if isinstance(other, Axis)
+            )
 
 
 # --- settings -------------------------------------------------------------------------------------------
@@ -106,7 +132,7 @@ def test_settings_change_what_they_name_and_nothing_else():
             r"surrogate must be one of \['data', 'hallucinated', 'fantasised', 'noiseless'\], got None",
         ),
         ({"repel": "push"}, r"repel must be one of \['none', 'penalise'\], got 'push'"),
-        ({"edges": "sharp"}, r"edges must be one of \['equal', 'discounted'\], got 'sharp'"),
+        ({"boundary": "sharp"}, r"boundary must be one of \['equal', 'discounted'\], got 'sharp'"),
         ({"jitter": 0.1}, r"jitter must be one of \['fixed', 'drawn'\], got 0.1"),
         ({"acquisition": "ucb"}, r"acquisition must be one of \['ei', .* or None, got 'ucb'"),
         ({"starts": 0}, "starts must be a whole number from 1 or None, got 0"),
@@ -154,10 +180,10 @@ def test_strategies_are_values():
 
 def test_a_method_defined_for_one_acquisition_refuses_another():
     with pytest.raises(ValueError, match=r"'b-lcb' is defined for acquisition 'lcb', got 'ei'; .*None"):
-        pair(covey.strategy("b-lcb"), "ei")
-    assert pair(covey.strategy("b-lcb"), "lcb").name == "lcb"
-    assert pair(covey.strategy("b-lcb", acquisition=None), "ei").name == "ei"
-    assert pair(covey.strategy("p-ts"), None).name == "ts"
+        covey.strategy("b-lcb").paired("ei")
+    assert covey.strategy("b-lcb").paired("lcb").name == "lcb"
+    assert covey.strategy("b-lcb", acquisition=None).paired("ei").name == "ei"
+    assert covey.strategy("p-ts").paired(None).name == "ts"
 
 
 @pytest.fixture
@@ -231,9 +257,9 @@ def test_origins_show_which_points_share_their_thetas():
 def runs(monkeypatch):
     """The data that theta was sampled from, run by run."""
     seen = []
-    genuine = covey.batch.theta_sets.sample
+    genuine = covey.model.gaussian_process.sample
     monkeypatch.setattr(
-        covey.batch.theta_sets, "sample", lambda data, *rest: seen.append(data) or genuine(data, *rest)
+        covey.model.gaussian_process, "sample", lambda data, *rest: seen.append(data) or genuine(data, *rest)
     )
     return seen
 
@@ -326,7 +352,7 @@ def test_lp_spreads_a_batch_that_sequential_does_not():
 @pytest.mark.parametrize("acquisition", ["ei", "lcb", "log-ei"])
 def test_j_ats_draws_jitter_and_leaves_it_alone_in_half_of_the_cases(acquisition):
     jitter = ACQUISITIONS[acquisition].jitter
-    draw = covey.batch.choose.JITTERS["drawn"]
+    draw = JITTER["drawn"]
     rng = np.random.default_rng(0)
     drawn = np.array([draw(ACQUISITIONS[acquisition], rng) for _ in range(2000)])
     assert 900 < (drawn == jitter.fixed).sum() < 1100

@@ -7,7 +7,6 @@ from covey.acquisition.acquisition import ACQUISITIONS, Acquisition
 from covey.acquisition.local_penalty import local_penalty
 from covey.acquisition.surface import Surface
 from covey.model.gp import fit
-from covey.model.paths import draw_paths
 from covey.model.theta import Thetas
 from covey.space import Categorical, Float, Int, Space
 from covey.space.features import Features
@@ -58,7 +57,7 @@ def some_surface(acquisition, space=MIXED, penalised=False, count=4, jitter=0.3)
     if penalised:
         rows = space.spread(rng.random((40, len(space))))
         push = (local_penalty(stack, features.embed(rows[:2]), features.embed(rows)),)
-    view = draw_paths(stack, rng) if acquisition.draws_paths else stack
+    view = stack.paths(rng) if acquisition.draws_paths else stack
     return Surface(view, acquisition, jitter, features, push)
 
 

@@ -1,8 +1,8 @@
 """Acquisition functions: how much a point is worth trying, larger is better, with their derivatives.
 
 All are functions of (mean, std, best, jitter) and know no model. Arguments are arrays that broadcast
-together, on the scale of standardised outputs; ``best`` is the lowest value known, ``jitter`` the explore-exploit
-trade-off.
+together, on the scale of standardised outputs; ``best`` is the lowest value known, ``jitter`` the
+explore-exploit trade-off.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class GPStack:
         return Prediction(mean, std, of_mean, of_variance / (2 * std[..., None]))
 
     def _moments(self, points: Array, of_mean: Array, of_variance: Array) -> tuple[Array, Array]:
-        """Mean and standard deviation (S, m); gradients (S, m, D) are written where there is room for them."""
+        """Mean and standard deviation (S, m); gradients (S, m, D) are written where there is room."""
         t, weights = self.thetas, self._weights
         mean, variance = np.empty((2, len(t), len(points)))
 

@@ -38,11 +38,11 @@ def test_without_noise_it_is_the_best(settings):
 
 def test_with_noise_it_is_better_than_the_lowest_value():
     best, settled = [], []
-    for seed in range(8):
+    for seed in range(16):
         opt = measured(seed, 0.2)
         best.append(bowl(**opt.best.params))
         settled.append(bowl(**opt.recommend().params))
-    assert np.mean(settled) < 0.5 * np.mean(best)
+    assert np.mean(settled) < 0.8 * np.mean(best)
 
 
 def test_asking_for_it_is_repeatable_and_changes_nothing():

@@ -15,7 +15,9 @@ WORDS = "compiling covey's kernels"
 
 def ask_for_a_kernel(cache):
     """What a fresh process writes to its standard error when it uses one."""
-    code = "import numpy as np; from covey.compiled import dot; assert dot(np.ones(3), np.ones(3)) == 3"
+    code = (
+        "import numpy as np; from covey.model.native.jit import dot; assert dot(np.ones(3), np.ones(3)) == 3"
+    )
     result = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},

@@ -102,12 +102,12 @@ def test_a_space_without_continua_is_not_discounted():
     assert inside(one_theta(features, 1.0), features) is None
 
 
-def share_at_faces(edges, seeds=3):
+def share_at_faces(boundary, seeds=3):
     """Of coordinates proposed on a bumpy function in 5 dimensions, with little to go by."""
     space = covey.Space({name: covey.Float(0.0, 1.0) for name in "abcde"})
     at_faces = []
     for seed in range(seeds):
-        optimizer = covey.Optimizer(space, covey.strategy("auto", edges=edges), n_initial=5, seed=seed)
+        optimizer = covey.Optimizer(space, covey.strategy("auto", boundary=boundary), n_initial=5, seed=seed)
         for _ in range(3):
             trials = optimizer.ask(5)
             rows = np.array([list(trial.params.values()) for trial in trials])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from covey import Float, Optimizer, Space
-from covey.model.choose_warp import Scale, likeliest
-from covey.model.log_posterior import Data
+from covey.model.choose_warp import Judgement, judge
+from covey.model.log_posterior import Data, draw_prior, log_posterior
 from covey.model.priors import resolve_prior
-from covey.model.warps import scales, standardise
+from covey.model.warps import linear, warps
 
 PRIOR = resolve_prior("default", 2)
 
@@ -20,11 +20,13 @@ def smooth(x):
 
 def chosen(x, values, seed=0, begin=math.inf):
     """The shift of the preferred scale, looked for from the one with another shift."""
-    options = scales(list(values))
-    data = [Data(x, outputs.z, np.arange(x.shape[1]), None, PRIOR) for outputs in options]
-    slopes = [outputs.log_slope for outputs in options]
-    first = [outputs.shift for outputs in options].index(begin)
-    return options[likeliest(data, slopes, first, np.random.default_rng(seed))].shift
+    options = warps(list(values))
+    last = Judgement(0, begin, observations=0)
+    return judge(options, seen(x, options), last, np.random.default_rng(seed)).shift
+
+
+def seen(x, options):
+    return [Data(x, warp.z, np.arange(x.shape[1]), None, PRIOR) for warp in options]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -69,9 +71,9 @@ def test_the_units_of_the_objective_do_not_matter():
 
 def test_no_choice_takes_no_randomness():
     rng = np.random.default_rng(0)
-    outputs = standardise([1.0, 2.0])
-    data = Data(np.zeros((2, 2)), outputs.z, np.arange(2), None, PRIOR)
-    assert likeliest([data], [outputs.log_slope], 0, rng) == 0
+    options = linear([1.0, 2.0])
+    found = judge(options, seen(np.zeros((2, 2)), options), None, rng)
+    assert (found.shift, found.modes) == (math.inf, None)
     assert rng.random() == np.random.default_rng(0).random()
 
 
@@ -81,10 +83,27 @@ def test_many_observations_are_judged_by_a_part_of_them():
 
 
 def test_beyond_many_observations_a_scale_holds_until_they_have_grown_by_a_tenth():
-    assert not Scale(0.5, 49).holds(50)
-    assert Scale(0.5, 200).holds(209)
-    assert not Scale(0.5, 200).holds(221)
-    assert not Scale().holds(200)
+    assert not Judgement(0, 0.5, 49).holds(50)
+    assert Judgement(0, 0.5, 200).holds(209)
+    assert not Judgement(0, 0.5, 200).holds(221)
+
+
+def test_a_judgement_that_holds_is_found_again_among_other_options():
+    x = np.random.default_rng(2).random((209, 2))
+    options, rng = warps(list(np.exp(4 * smooth(x)))), np.random.default_rng(0)
+    shifts = [warp.shift for warp in options]
+    kept = judge(options, seen(x, options), Judgement(0, 0.1, 200), rng)
+    assert (kept.index, kept.observations) == (shifts.index(0.1), 200)
+    assert rng.random() == np.random.default_rng(0).random()
+
+
+def test_the_mode_on_the_chosen_warp_is_a_place_to_start_from():
+    x = np.random.default_rng(0).random((30, 2))
+    options = warps(list(smooth(x)))
+    data = seen(x, options)
+    found = judge(options, data, None, np.random.default_rng(0))
+    anywhere = draw_prior(data[0], np.random.default_rng(1), 500)
+    assert log_posterior(data[found.index], found.modes)[0] > log_posterior(data[found.index], anywhere).max()
 
 
 @pytest.mark.parametrize("base", [1.0, 1e6])

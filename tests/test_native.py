@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
-from covey.model.native import kernels
+from covey.model.native import covariance, likelihood
 
 
 def matern(distance, variance=1.0):
@@ -19,7 +19,7 @@ def covariance_at(distances, variance=1.0):
     """The kernel's covariances of points at these distances from the origin of a line."""
     distances = np.asarray(distances, dtype=float)
     out = np.empty((1, 1, len(distances)))
-    kernels.covariances(distances[None], np.zeros((1, 1)), np.ones((1, 1)), np.array([variance]), out)
+    covariance.covariances(distances[None], np.zeros((1, 1)), np.ones((1, 1)), np.array([variance]), out)
     return out[0, 0]
 
 
@@ -61,7 +61,7 @@ def test_covariances_of_a_stack_use_every_rows_own_length_scales():
     x, _, w, v, _ = stack_of_problems(0)
     q = np.random.default_rng(1).random((5, 3))
     out = np.empty((4, 5, 12))
-    kernels.covariances(x, q, w, v, out)
+    covariance.covariances(x, q, w, v, out)
     for s in range(4):
         distance = np.linalg.norm((q[:, None] - x.T[None]) * w[s], axis=2)
         np.testing.assert_allclose(out[s], matern(distance, v[s]), rtol=1e-13)
@@ -70,30 +70,30 @@ def test_covariances_of_a_stack_use_every_rows_own_length_scales():
 def test_factor_times_its_transpose_is_the_covariance_plus_noise():
     x, _, w, v, e = stack_of_problems(2)
     chol = np.empty((4, 12, 12))
-    kernels.factorise(x, w, v, e, chol, np.empty(len(v)))
+    covariance.factorise(x, w, v, e, chol, np.empty(len(v)))
     for s in range(4):
-        expected = dense_covariance(x, w[s], v[s]) + np.diag(e[s] + kernels.JITTER * v[s])
+        expected = dense_covariance(x, w[s], v[s]) + np.diag(e[s] + covariance.NUGGET * v[s])
         np.testing.assert_allclose(lower(chol[s]) @ lower(chol[s]).T, expected, atol=1e-13)
 
 
 def test_log_likelihood_is_that_of_the_multivariate_normal():
     x, r, w, v, e = stack_of_problems(3)
     out = np.empty(4)
-    kernels.log_likelihood(x, r, w, v, e, out)
+    likelihood.log_likelihood(x, r, w, v, e, out)
     for s in range(4):
-        cov = dense_covariance(x, w[s], v[s]) + np.diag(e[s] + kernels.JITTER * v[s])
+        cov = dense_covariance(x, w[s], v[s]) + np.diag(e[s] + covariance.NUGGET * v[s])
         np.testing.assert_allclose(out[s], multivariate_normal(np.zeros(12), cov).logpdf(r[s]), rtol=1e-8)
 
 
 def test_log_likelihood_gradient_returns_the_same_value_and_what_its_derivatives_are_made_of():
     x, r, w, v, e = stack_of_problems(4)
     out = np.empty(4)
-    kernels.log_likelihood(x, r, w, v, e, out)
+    likelihood.log_likelihood(x, r, w, v, e, out)
     for s in range(4):
         alpha, precision, slopes = np.empty(12), np.empty(12), np.empty(4)
-        value = kernels.log_likelihood_gradient(x, r[s], w[s], v[s], e[s], alpha, precision, slopes)
+        value = likelihood.log_likelihood_gradient(x, r[s], w[s], v[s], e[s], alpha, precision, slopes)
         np.testing.assert_allclose(value, out[s], rtol=1e-12)
-        inverse = np.linalg.inv(dense_covariance(x, w[s], v[s]) + np.diag(e[s] + kernels.JITTER * v[s]))
+        inverse = np.linalg.inv(dense_covariance(x, w[s], v[s]) + np.diag(e[s] + covariance.NUGGET * v[s]))
         np.testing.assert_allclose(alpha, inverse @ r[s], rtol=1e-6)
         np.testing.assert_allclose(precision, np.diag(inverse), rtol=1e-6)
 
@@ -101,11 +101,11 @@ def test_log_likelihood_gradient_returns_the_same_value_and_what_its_derivatives
 def test_solve_inverts_the_factor_and_its_transpose():
     x, _, w, v, e = stack_of_problems(5)
     chol = np.empty((4, 12, 12))
-    kernels.factorise(x, w, v, e, chol, np.empty(len(v)))
+    covariance.factorise(x, w, v, e, chol, np.empty(len(v)))
     b = np.random.default_rng(6).normal(size=(4, 7, 12))
     forward, backward = b.copy(), b.copy()
-    kernels.solve(chol, forward, False)
-    kernels.solve(chol, backward, True)
+    covariance.solve(chol, forward, False)
+    covariance.solve(chol, backward, True)
     for s in range(4):
         np.testing.assert_allclose(forward[s] @ lower(chol[s]).T, b[s], atol=1e-10)
         np.testing.assert_allclose(backward[s] @ lower(chol[s]), b[s], atol=1e-10)
@@ -114,36 +114,36 @@ def test_solve_inverts_the_factor_and_its_transpose():
 def test_multiply_applies_the_factor_and_its_transpose():
     x, _, w, v, e = stack_of_problems(5)
     chol = np.empty((4, 12, 12))
-    kernels.factorise(x, w, v, e, chol, np.empty(len(v)))
+    covariance.factorise(x, w, v, e, chol, np.empty(len(v)))
     b = np.random.default_rng(7).normal(size=(4, 12))
     forward, backward = b.copy(), b.copy()
-    kernels.multiply(chol, forward, False)
-    kernels.multiply(chol, backward, True)
+    covariance.multiply(chol, forward, False)
+    covariance.multiply(chol, backward, True)
     for s in range(4):
         np.testing.assert_allclose(forward[s], lower(chol[s]) @ b[s], atol=1e-12)
         np.testing.assert_allclose(backward[s], lower(chol[s]).T @ b[s], atol=1e-12)
 
 
-@pytest.mark.parametrize(("shortfall", "jitter"), [(3e-9, 1e-8), (3e-5, 1e-4), (0.03, 0.1)])
-def test_jitter_grows_tenfold_until_a_factor_exists(shortfall, jitter):
+@pytest.mark.parametrize(("shortfall", "nugget"), [(3e-9, 1e-8), (3e-5, 1e-4), (0.03, 0.1)])
+def test_the_nugget_grows_tenfold_until_a_factor_exists(shortfall, nugget):
     # One point repeated has a singular covariance; a negative noise makes it indefinite by as much.
     x, ones = np.full((1, 5), 0.3), np.ones(1)
     chol = np.empty((1, 5, 5))
-    kernels.factorise(
+    covariance.factorise(
         x, ones[:, None], 2.0 * ones, np.full((1, 5), -2.0 * shortfall), chol, np.empty(len(ones))
     )
     diagonal = np.diag(lower(chol[0]) @ lower(chol[0]).T)
-    np.testing.assert_allclose(diagonal, 2.0 * (1.0 - shortfall + jitter), rtol=1e-12)
+    np.testing.assert_allclose(diagonal, 2.0 * (1.0 - shortfall + nugget), rtol=1e-12)
 
 
 def test_a_matrix_beyond_repair_has_no_likelihood_but_a_finite_factor():
     x, ones, noise = np.full((1, 3), 0.3), np.ones(1), np.full((1, 3), -1.5)
     out, chol = np.empty(1), np.empty((1, 3, 3))
-    kernels.log_likelihood(x, np.zeros((1, 3)), ones[:, None], ones, noise, out)
-    kernels.factorise(x, ones[:, None], ones, noise, chol, np.empty(len(ones)))
+    likelihood.log_likelihood(x, np.zeros((1, 3)), ones[:, None], ones, noise, out)
+    covariance.factorise(x, ones[:, None], ones, noise, chol, np.empty(len(ones)))
     assert out[0] == -np.inf
     np.testing.assert_allclose(chol[0], np.sqrt(0.5) * np.eye(3))
     parts = np.full(3, np.nan), np.full(3, np.nan), np.full(2, np.nan)
-    assert kernels.log_likelihood_gradient(x, np.zeros(3), np.ones(1), 1.0, noise[0], *parts) == -np.inf
+    assert likelihood.log_likelihood_gradient(x, np.zeros(3), np.ones(1), 1.0, noise[0], *parts) == -np.inf
     for part in parts:
         np.testing.assert_array_equal(part, 0.0)

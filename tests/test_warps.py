@@ -1,4 +1,4 @@
-"""Standardised outputs, whatever the objective's magnitude."""
+"""Standardised warp, whatever the objective's magnitude."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from covey.model.warps import scales, standardise
+from covey.model.warps import standardise, warps
 
 unit = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=2, max_size=30)
 
@@ -56,10 +56,10 @@ def test_outputs_are_always_finite(values):
 
 @pytest.mark.parametrize("magnitude", [1e-300, 1e-5, 1.0, 1e300])
 def test_noise_as_large_as_the_objectives_spread_has_variance_one(magnitude):
-    outputs = standardise([-magnitude, magnitude])
-    assert outputs.noise_variance(magnitude) == pytest.approx(1)
-    assert outputs.noise_variance(magnitude / 10) == pytest.approx(0.01)
-    assert outputs.noise_variance(0.0) == 0.0
+    warp = standardise([-magnitude, magnitude])
+    assert warp.noise_variance(magnitude) == pytest.approx(1)
+    assert warp.noise_variance(magnitude / 10) == pytest.approx(0.01)
+    assert warp.noise_variance(0.0) == 0.0
 
 
 def test_noise_is_bounded_where_the_objective_hardly_moves():
@@ -74,46 +74,46 @@ LINEAR = 4
 
 
 @given(st.lists(st.floats(-1.7e308, 1.7e308), min_size=1, max_size=30))
-def test_every_scale_is_finite_and_keeps_the_order(values):
+def test_every_warp_is_finite_and_keeps_the_order(values):
     order = np.argsort(values, kind="stable")
-    for outputs in scales(values):
-        assert np.isfinite(outputs.z).all()
-        assert np.isfinite(outputs.log_slope).all()
-        assert (np.diff(outputs.z[order]) >= -1e-12).all()
+    for warp in warps(values):
+        assert np.isfinite(warp.z).all()
+        assert np.isfinite(warp.log_slope).all()
+        assert (np.diff(warp.z[order]) >= -1e-12).all()
 
 
-def test_scales_give_ever_more_room_to_the_better_half_with_the_linear_one_in_the_middle():
-    shares, found = [], scales(SKEWED.tolist())
-    for outputs in found:
-        z = np.sort(outputs.z)
+def test_warps_give_ever_more_room_to_the_better_half_with_the_linear_one_in_the_middle():
+    shares, found = [], warps(SKEWED.tolist())
+    for warp in found:
+        z = np.sort(warp.z)
         shares.append((z[30] - z[0]) / (z[-1] - z[0]))  # how much of the scale the better half has
     assert shares == sorted(shares)
     assert shares[LINEAR] < 1e-3
     assert shares[-1] > 0.3
-    assert [outputs.shift for outputs in found] == [-0.02, -0.1, -0.5, -2, np.inf, 2, 0.5, 0.1, 0.02]
+    assert [warp.shift for warp in found] == [-0.02, -0.1, -0.5, -2, np.inf, 2, 0.5, 0.1, 0.02]
     np.testing.assert_array_equal(found[LINEAR].z, standardise(SKEWED.tolist()).z)
 
 
 def test_upside_down_the_scales_are_those_of_the_other_end():
-    for outputs, mirrored in zip(scales(SKEWED.tolist()), scales((-SKEWED).tolist())[::-1], strict=True):
-        np.testing.assert_allclose(outputs.z, -mirrored.z, atol=1e-6)
-        assert outputs.shift in (-mirrored.shift, np.inf)
+    for warp, mirrored in zip(warps(SKEWED.tolist()), warps((-SKEWED).tolist())[::-1], strict=True):
+        np.testing.assert_allclose(warp.z, -mirrored.z, atol=1e-6)
+        assert warp.shift in (-mirrored.shift, np.inf)
 
 
 def test_a_logarithm_is_of_the_distance_from_the_best():
-    for outputs in scales(SKEWED.tolist())[LINEAR + 1 :]:
+    for warp in warps(SKEWED.tolist())[LINEAR + 1 :]:
         better = SKEWED[rankdata(SKEWED) <= 30]
         spread = np.sqrt(np.mean((better - better.max()) ** 2))
-        expected = np.log(SKEWED - SKEWED.min() + outputs.shift * spread)
-        np.testing.assert_allclose(outputs.z, (expected - expected.mean()) / expected.std(), atol=1e-9)
+        expected = np.log(SKEWED - SKEWED.min() + warp.shift * spread)
+        np.testing.assert_allclose(warp.z, (expected - expected.mean()) / expected.std(), atol=1e-9)
 
 
 def test_slopes_are_those_of_the_scale():
     """A concave function lies below its tangents, and between those of two neighbours is the chord."""
     order = np.argsort(SKEWED)
-    for outputs in scales(SKEWED.tolist()):
-        y, z = SKEWED[order] * 2.0**-outputs.exponent, outputs.z[order]
-        slope = np.exp(outputs.log_slope[order])
+    for warp in warps(SKEWED.tolist()):
+        y, z = SKEWED[order] * 2.0**-warp.exponent, warp.z[order]
+        slope = np.exp(warp.log_slope[order])
         chord, between = np.diff(z) / np.diff(y), np.sort([slope[:-1], slope[1:]], axis=0)
         assert (chord >= between[0] * (1 - 1e-6)).all()
         assert (chord <= between[1] * (1 + 1e-6)).all()
@@ -122,30 +122,30 @@ def test_slopes_are_those_of_the_scale():
 @pytest.mark.parametrize("scale", [1e-300, 1e-5, 1.0, 1e300 / 2**40])
 @pytest.mark.parametrize("shift", [0.0, 7.0])
 def test_scales_do_not_depend_on_units(scale, shift):
-    moved = scales((scale * (SKEWED + shift)).tolist())
-    for outputs, original in zip(moved, scales(SKEWED.tolist()), strict=True):
-        np.testing.assert_allclose(outputs.z, original.z, atol=1e-6)
+    moved = warps((scale * (SKEWED + shift)).tolist())
+    for warp, original in zip(moved, warps(SKEWED.tolist()), strict=True):
+        np.testing.assert_allclose(warp.z, original.z, atol=1e-6)
 
 
 @pytest.mark.parametrize("values", [[1.0], [2.0, 1.0], [5.0] * 9])
 def test_too_little_to_divide_in_halves_is_standardised(values):
-    (only,) = scales(values)
+    (only,) = warps(values)
     np.testing.assert_array_equal(only.z, standardise(values).z)
 
 
 def test_where_half_of_the_values_are_the_best_no_scale_resolves_them():
-    assert [outputs.shift for outputs in scales([0.0] * 6 + [1.0, 2.0])][-1] == np.inf
+    assert [warp.shift for warp in warps([0.0] * 6 + [1.0, 2.0])][-1] == np.inf
 
 
 @pytest.mark.parametrize("penalty", [1e20, 1e200, 1.7e308])
 def test_a_penalty_of_any_size_leaves_the_better_values_apart(penalty):
     values = np.append(SKEWED, [penalty] * 20)
-    found = [outputs.z[np.argsort(values)] for outputs in scales(values.tolist())]
+    found = [warp.z[np.argsort(values)] for warp in warps(values.tolist())]
     assert found[-1][40] - found[-1][0] > 0.05 * (found[-1][-1] - found[-1][0])
 
 
 def test_noise_in_raw_units_is_that_of_the_best_value():
-    for outputs in scales(SKEWED.tolist()):
-        slope = np.exp(outputs.log_slope[np.argmin(SKEWED)]) * 2.0**-outputs.exponent
-        assert outputs.noise_variance(0.01) == pytest.approx((0.01 * slope) ** 2)
-        assert outputs.noise_variance(0.0) == 0.0
+    for warp in warps(SKEWED.tolist()):
+        slope = np.exp(warp.log_slope[np.argmin(SKEWED)]) * 2.0**-warp.exponent
+        assert warp.noise_variance(0.01) == pytest.approx((0.01 * slope) ** 2)
+        assert warp.noise_variance(0.0) == 0.0

@@ -7,19 +7,19 @@ from scipy.stats import norm
 
 import covey
 from covey import Failure, Float, Optimizer, Space
-from covey.model.feasibility import success
+from covey.model.feasibility import learn_feasibility
 from covey.model.gp import fit
 from covey.model.log_posterior import Data
 from covey.model.priors import resolve_prior
 
 
-def odds(points, succeeded, seed=0):
+def feasibility(points, succeeded, seed=0):
     rng = np.random.default_rng(seed)
     d = points.shape[1]
     data = Data(
         points[succeeded], rng.normal(size=succeeded.sum()), np.arange(d), None, resolve_prior("default", d)
     )
-    return success(data, points[~succeeded], rng)
+    return learn_feasibility(data, points[~succeeded], rng)
 
 
 def scattered(n, d, seed):
@@ -30,17 +30,17 @@ def chances(found, points):
     return np.exp(found.log_factor(points))[0]
 
 
-def test_where_nothing_failed_there_are_no_odds_and_no_random_numbers_are_used():
+def test_where_nothing_failed_there_is_no_model_of_it_and_no_random_numbers_are_used():
     rng = np.random.default_rng(1)
     data = Data(scattered(5, 2, 0), np.arange(5.0), np.arange(2), None, resolve_prior("default", 2))
-    assert success(data, np.empty((0, 2)), rng) is None
+    assert learn_feasibility(data, np.empty((0, 2)), rng) is None
     assert rng.random() == np.random.default_rng(1).random()
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_region_that_fails_is_told_from_one_that_does_not(seed):
     points = scattered(40, 3, seed)
-    found = odds(points, points[:, 0] < 0.7, seed)
+    found = feasibility(points, points[:, 0] < 0.7, seed)
     fresh = scattered(200, 3, seed + 100)
     assert chances(found, fresh[fresh[:, 0] < 0.6]).mean() > 0.85
     assert chances(found, fresh[fresh[:, 0] > 0.8]).mean() < 0.3
@@ -48,11 +48,11 @@ def test_a_region_that_fails_is_told_from_one_that_does_not(seed):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])
-def test_failures_at_random_are_surprises_and_leave_the_odds_even(share):
+def test_failures_at_random_are_surprises_and_leave_chances_even(share):
     foretold, low = [], []
     for seed in range(10):
         points = scattered(60, 3, seed)
-        found = odds(points, np.random.default_rng(seed + 50).random(60) > share, seed)
+        found = feasibility(points, np.random.default_rng(seed + 50).random(60) > share, seed)
         foretold.append(found.foretold.mean())
         low.append(chances(found, scattered(200, 3, seed + 100)).min())
     assert np.mean(foretold) < 0.1
@@ -61,7 +61,7 @@ def test_failures_at_random_are_surprises_and_leave_the_odds_even(share):
 
 def test_the_gradient_is_that_of_the_logarithm():
     points = scattered(25, 3, 2)
-    found = odds(points, points.sum(axis=1) < 1.7)
+    found = feasibility(points, points.sum(axis=1) < 1.7)
     for at in scattered(6, 3, 3):
         value, slope = found.log_factor_gradient(at[None])
         assert value == pytest.approx(found.log_factor(at[None]))
@@ -73,10 +73,10 @@ def test_what_is_foretold_is_what_the_other_labels_predict():
     """By fitting again without each failure, theta as it was."""
     points = scattered(30, 2, 4)
     succeeded = (points[:, 0] < 0.6) ^ (np.random.default_rng(0).random(30) < 0.15)
-    found = odds(points, succeeded)
+    found = feasibility(points, succeeded)
     stack = found.labels
     label = stack.thetas.mean + (np.tril(stack.chol[0].T) @ stack.white[0])
-    noise, expected = stack.noise[0, 0] + stack.jitter, []
+    noise, expected = stack.noise[0, 0] + stack.nugget, []
     for k in range(30 - found.failed, 30):
         rest = np.delete(np.arange(30), k)
         mean, std = fit(stack.x.T[rest], label[rest], stack.thetas).predict(stack.x.T[[k]])

@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from covey.model import sampler as posterior
+from covey.model import sampler
 from covey.model.distributions import LogNormal, Normal, Uniform
 from covey.model.log_posterior import (
     BOUND,
@@ -19,8 +19,10 @@ from covey.model.log_posterior import (
 )
 from covey.model.native.threads import single_threaded_blas
 from covey.model.priors import Prior, resolve_prior
-from covey.model.sampler import WALKERS, _resample, sample, walkers_for
+from covey.model.sampler import BUDGET, _resample, sample, walkers_for
 from covey.model.theta import Thetas
+
+WALKERS = BUDGET.walkers
 
 
 def some_data(n=10, dimensions=2, noise=0.01, prior="default", owner=None, seed=0):
@@ -350,11 +352,11 @@ def test_walkers_that_new_data_rule_out_are_dropped_and_no_few_take_over():
 @pytest.mark.parametrize("parameters", [9, 20])
 def test_the_moves_leave_a_normal_distribution_as_it_is(parameters, monkeypatch):
     # An oracle for the sampler alone: walkers that begin in the target must stay in it.
-    monkeypatch.setattr(posterior, "log_posterior", lambda _data, at: -0.5 * (at**2).sum(axis=1))
+    monkeypatch.setattr(sampler, "log_posterior", lambda _data, at: -0.5 * (at**2).sum(axis=1))
     rng = np.random.default_rng(0)
     data = Data(np.zeros((1, 1)), np.zeros(1), np.zeros(1, dtype=np.intp), None, resolve_prior("default", 1))
     start = rng.normal(size=(128, parameters))
-    ensemble = posterior.Ensemble(start, -0.5 * (start**2).sum(axis=1), 1)
-    chain, _, acceptance = posterior._move(data, ensemble, 1500, rng)
+    ensemble = sampler.Ensemble(start, -0.5 * (start**2).sum(axis=1), 1)
+    chain, _, acceptance = sampler._move(data, ensemble, 1500, rng)
     assert chain[200:].std() == pytest.approx(1.0, abs=0.03)
     assert 0.1 < acceptance < 0.6
