@@ -1,11 +1,15 @@
 """Work over the cores: slices that cover, errors that surface, limits that are lifted."""
 
+import ast
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
+import scipy.linalg.cython_blas  # noqa: F401  (its BLAS is one of those that are counted)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -161,3 +165,15 @@ def test_another_thread_waits_for_its_turn_and_limits_are_lifted_in_the_end():
     thread.join()
     assert seen == [{1}, {1}]
     assert blas_threads() == before
+
+
+def test_the_blas_that_kernels_call_is_held_to_one_thread_however_early_it_is_asked_for():
+    program = (
+        "from covey.model.native.threads import single_threaded_blas\n"
+        "with single_threaded_blas():\n"
+        "    import covey.model.gaussian_process\n"
+        "    from threadpoolctl import threadpool_info\n"
+        "    print([one['num_threads'] for one in threadpool_info() if one['user_api'] == 'blas'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert set(ast.literal_eval(done.stdout)) == {1}

@@ -145,15 +145,16 @@ class Optimizer:
         Of many noisy values the lowest is a lucky one; the model knows what is around it. Without noise, or
         before there is anything to learn from, it is ``best``. Takes about as long as ``ask(1)``.
         """
-        with self._lock, single_threaded_blas():
+        with self._lock:
             if self.noise == 0.0 or self._initial_share(1):
                 return self.best
             history, embed = self._history, self._features.embed
             rng = np.random.default_rng([self.seed, 2, history.told])
             points, values = embed(history.measured), history.values
             seen = Observations(points, list(values.values()), embed(history.failed))
-            stack = self.surrogate.learn(seen, _SETTLING, rng).stack(slice(_SETTLING))
-            expected = stack.predict(points)[0].mean(axis=0)
+            with single_threaded_blas():
+                stack = self.surrogate.learn(seen, _SETTLING, rng).stack(slice(_SETTLING))
+                expected = stack.predict(points)[0].mean(axis=0)
             return history[list(values)[int(np.argmin(expected))]].copy()
 
     def ask(self, n: int = 1) -> list[Trial]:
@@ -166,7 +167,7 @@ class Optimizer:
         """
         if not is_whole(n, 1):
             raise ValueError(f"ask: n must be a whole number from 1, got {n!r}")
-        with self._lock, single_threaded_blas():
+        with self._lock:
             search = Search.of(self.space, self._features, self._history.rows)
             if search.exhausted:
                 raise SpaceExhausted(f"all {self.space.size} configurations of the space have been asked for")
@@ -255,7 +256,8 @@ class Optimizer:
             self.strategy,
             self.acquisition,
         )
-        return choose_batch(task, n, self.surrogate, rng)
+        with single_threaded_blas():
+            return choose_batch(task, n, self.surrogate, rng)
 
     def _origin(self, choice: Choice) -> Origin:
         t, owner = choice.thetas, self._features.owner

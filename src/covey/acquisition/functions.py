@@ -7,14 +7,10 @@ explore-exploit trade-off.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
 
 from covey.arrays import Array
-
-_LOG_2PI = math.log(2 * math.pi)
+from covey.model.normal import LOG_ROOT_2PI, below, density, log_below, mills
 
 _LEAST_STD = 1e-100
 """Keeps a division by a standard deviation of 0 finite, and what it gives far outside of any other."""
@@ -25,20 +21,16 @@ def _z(mean: Array, std: Array, best: Array, jitter: float) -> tuple[Array, Arra
     return (best - jitter - mean) / std, std
 
 
-def _density(z: Array) -> Array:
-    return np.exp(-0.5 * z**2 - 0.5 * _LOG_2PI)
-
-
 def expected_improvement(mean: Array, std: Array, best: Array, jitter: float) -> Array:
     """EI_j = E[max(best - j - f, 0)] = std (z Phi(z) + phi(z)), z = (best - j - mean) / std."""
     z, std = _z(mean, std, best, jitter)
-    return np.maximum(std * (z * ndtr(z) + _density(z)), 0.0)
+    return np.maximum(std * (z * below(z) + density(z)), 0.0)
 
 
 def expected_improvement_partials(mean: Array, std: Array, best: Array, jitter: float) -> tuple[Array, Array]:
     """Derivatives of ``expected_improvement`` in mean and in std."""
     z, _ = _z(mean, std, best, jitter)
-    return -ndtr(z), _density(z)
+    return -below(z), density(z)
 
 
 def log_h(z: Array) -> Array:
@@ -48,13 +40,12 @@ def log_h(z: Array) -> Array:
     ratio from erfcx. Far out, where 1 - t itself cancels, 1 - t = z^-2 - 3 z^-4 + 15 z^-6 - ...
     """
     near = np.clip(z, -1.0, 1e150)
-    direct = np.log(near * ndtr(near) + _density(near))
+    direct = np.log(near * below(near) + density(near))
     middle = -np.clip(z, -100.0, -1.0)
-    mills = math.sqrt(math.pi / 2) * erfcx(middle / math.sqrt(2))
-    remainder = np.log1p(-middle * mills)
+    remainder = np.log1p(-middle * mills(middle))
     far = 1.0 / np.maximum(-z, 100.0) ** 2
     series = np.log(far) + np.log1p(far * (-3.0 + far * (15.0 - far * 105.0)))
-    tail = np.where(z > -100.0, remainder, series) - 0.5 * np.minimum(z, 0.0) ** 2 - 0.5 * _LOG_2PI
+    tail = np.where(z > -100.0, remainder, series) - 0.5 * np.minimum(z, 0.0) ** 2 - LOG_ROOT_2PI
     return np.where(z > -1.0, direct, tail)
 
 
@@ -70,7 +61,7 @@ def log_expected_improvement_partials(
     """Derivatives of ``log_expected_improvement`` in mean and in std."""
     z, std = _z(mean, std, best, jitter)
     log = log_h(z)
-    return -np.exp(log_ndtr(z) - log) / std, np.exp(-0.5 * z**2 - 0.5 * _LOG_2PI - log) / std
+    return -np.exp(log_below(z) - log) / std, np.exp(-0.5 * z**2 - LOG_ROOT_2PI - log) / std
 
 
 def lower_confidence_bound(mean: Array, std: Array, best: Array, jitter: float) -> Array:
@@ -87,7 +78,7 @@ def lower_confidence_bound_partials(
 
 def probability_of_improvement(mean: Array, std: Array, best: Array, jitter: float) -> Array:
     """PI_j = P(f < best - j) = Phi(z)."""
-    return np.asarray(ndtr(_z(mean, std, best, jitter)[0]))
+    return np.asarray(below(_z(mean, std, best, jitter)[0]))
 
 
 def probability_of_improvement_partials(
@@ -95,8 +86,8 @@ def probability_of_improvement_partials(
 ) -> tuple[Array, Array]:
     """Derivatives of ``probability_of_improvement`` in mean and in std."""
     z, std = _z(mean, std, best, jitter)
-    density = _density(z)
-    return -density / std, -z * density / std
+    at = density(z)
+    return -at / std, -z * at / std
 
 
 def thompson(mean: Array, std: Array, best: Array, jitter: float) -> Array:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import betaln, gammaln, xlog1py, xlogy
 
 from covey.arrays import Array
 
@@ -50,6 +49,8 @@ class Gamma:
         _positive(self, shape=self.shape, rate=self.rate)
 
     def log_density(self, x: Array) -> Array:
+        from scipy.special import gammaln, xlogy  # slow to import
+
         inside = np.where(x > 0, x, 1.0)
         constant = self.shape * math.log(self.rate) - float(gammaln(self.shape))
         return np.where(x > 0, constant + xlogy(self.shape - 1, inside) - self.rate * inside, -np.inf)
@@ -147,6 +148,8 @@ class Beta:
         _positive(self, a=self.a, b=self.b)
 
     def log_density(self, x: Array) -> Array:
+        from scipy.special import betaln, xlog1py, xlogy  # slow to import
+
         inside = (x > 0) & (x < 1)
         safe = np.where(inside, x, 0.5)
         log = xlogy(self.a - 1, safe) + xlog1py(self.b - 1, -safe) - float(betaln(self.a, self.b))

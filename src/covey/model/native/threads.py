@@ -72,6 +72,9 @@ def in_slices(work: Callable[[slice], None], count: int, smallest: int = 1) -> N
 
 @cache
 def _controller() -> ThreadpoolController:
+    # A controller knows the libraries that are loaded when it is made; NumPy and SciPy have one each.
+    import scipy.linalg.cython_blas  # noqa: F401
+
     return ThreadpoolController()
 
 
