@@ -12,9 +12,8 @@ from covey.cli.config import Config
 from covey.cli.tables import Line, check_params
 from covey.errors import CoveyError, InputError
 from covey.optimizer import Optimizer
-from covey.run.evaluate import Outcome
 from covey.study import Recorded, Study
-from covey.trial import Failure, State, Trial
+from covey.trial import Evaluation, Failure, State, Trial
 
 
 @contextmanager
@@ -131,7 +130,7 @@ def record(news: Mapping[int, float | Failure], study: Study) -> None:
     rows = {row.key: row for row in study.recorded()}
     for key, result in news.items():
         study.adopt(key, key)
-        study.finished(Trial(key, rows[key].params), Outcome(result, 0.0))
+        study.finished(Trial(key, rows[key].params), Evaluation(result, 0.0))
 
 
 def identify(study: Study) -> Callable[[Mapping[str, Any]], int]:

@@ -14,14 +14,14 @@ from typing import Any
 from covey.arguments import as_result, is_whole
 from covey.errors import TooManyFailures
 from covey.optimizer import Optimizer
-from covey.run.evaluate import Objective, Outcome
+from covey.run.evaluate import Objective
 from covey.run.progress import Display
 from covey.run.result import Result
 from covey.run.scheduler import Budget, Callback, Campaign
 from covey.run.workers import Borrowed, LocalProcesses, Workers, portable
 from covey.space import Space
 from covey.study.study import Study, masked
-from covey.trial import Failure, Trial
+from covey.trial import Evaluation, Failure, Trial
 
 
 def minimize(
@@ -125,9 +125,11 @@ def minimize(
 
 def _result(campaign: Campaign, stopped: str, seconds: float) -> Result:
     """What the run has; raises TooManyFailures if that is why it ended."""
-    durations = {index: outcome.seconds for index, outcome in campaign.outcomes.items()}
+    durations = {index: evaluation.seconds for index, evaluation in campaign.finished.items()}
     result = Result(_started(campaign), stopped, seconds, campaign.seconds_choosing, durations)
-    failed = [index for index, outcome in campaign.outcomes.items() if isinstance(outcome.result, Failure)]
+    failed = [
+        index for index, evaluation in campaign.finished.items() if isinstance(evaluation.result, Failure)
+    ]
     if campaign.budget.failures is not None and len(failed) >= campaign.budget.failures:
         last = next(trial for trial in result.trials if trial.id == failed[-1])
         words = f"{len(failed)} evaluations failed; the last, with {last.params}:\n{last.reason}"
@@ -228,7 +230,7 @@ def _resume(campaign: Campaign, study: Study) -> list[dict[str, Any]]:
             order = row.finished if campaign.asynchronous else trial.id
             finished.append((order, trial, row.result, row.seconds))
     for _, trial, result, seconds in sorted(finished, key=lambda item: item[0]):
-        campaign.recall(trial, Outcome(result, seconds))
+        campaign.recall(trial, Evaluation(result, seconds))
     return [row.params for row in rows]
 
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import CoveyError, StudyMismatch
-from covey.run.evaluate import Outcome
 from covey.space import Categorical, Dimension, Float, Int, Space
 from covey.study.lock import exclusive
-from covey.trial import Failure, State, Trial
+from covey.trial import Evaluation, Failure, State, Trial
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -164,35 +163,35 @@ class Study:
         )
         return self._storage.create_new_trial(self._study_id, template_trial=template)
 
-    def finished(self, trial: Trial, outcome: Outcome) -> None:
+    def finished(self, trial: Trial, evaluation: Evaluation) -> None:
         """Write down a value or a failure, even if somebody closed the trial meanwhile (a dashboard can)."""
         from optuna.exceptions import UpdateFinishedTrialError
 
         key = self._keys[trial.id]
         try:
-            self._finish(key, outcome)
+            self._finish(key, evaluation)
         except UpdateFinishedTrialError:
             closed = self._storage.get_trial(key).state.name
-            if isinstance(outcome.result, Failure) or closed == "COMPLETE":
+            if isinstance(evaluation.result, Failure) or closed == "COMPLETE":
                 _log.warning("trial %d was closed as %s by somebody else; left as it is", key, closed.lower())
                 return
             self._keys[trial.id] = self._create(trial)
             _log.warning(
                 "trial %d was failed by somebody else; its value is in trial %d", key, self._keys[trial.id]
             )
-            self._finish(self._keys[trial.id], outcome)
+            self._finish(self._keys[trial.id], evaluation)
 
-    def _finish(self, key: int, outcome: Outcome) -> None:
+    def _finish(self, key: int, evaluation: Evaluation) -> None:
         """The state last: a trial is finished with all it has."""
         from optuna.trial import TrialState
 
-        if outcome.seconds:
-            self._storage.set_trial_user_attr(key, _SECONDS, round(outcome.seconds, 6))
-        if isinstance(outcome.result, Failure):
-            self._storage.set_trial_user_attr(key, _REASON, outcome.result.reason[-_LONGEST:])
+        if evaluation.seconds:
+            self._storage.set_trial_user_attr(key, _SECONDS, round(evaluation.seconds, 6))
+        if isinstance(evaluation.result, Failure):
+            self._storage.set_trial_user_attr(key, _REASON, evaluation.result.reason[-_LONGEST:])
             self._storage.set_trial_state_values(key, TrialState.FAIL)
         else:
-            self._storage.set_trial_state_values(key, TrialState.COMPLETE, [outcome.result])
+            self._storage.set_trial_state_values(key, TrialState.COMPLETE, [evaluation.result])
 
 
 @contextmanager
