@@ -137,9 +137,8 @@ class Campaign:
         self._compare(trial.with_result(as_result(value)))
 
     def recall(self, trial: Trial, evaluation: Evaluation) -> None:
-        """A trial that was finished in an earlier session: part of the budget, written down already."""
+        """A trial that is finished, written down and told, or will be: part of the budget."""
         self.finished[trial.id] = evaluation
-        self._untold.append((trial.id, evaluation.result))
         self._compare(trial.with_result(evaluation.result))
 
     def _compare(self, trial: Trial) -> None:
@@ -298,6 +297,7 @@ class Campaign:
         """Write an evaluation down, then let everybody know."""
         self.journal.finished(flight.trial, evaluation)
         self.recall(flight.trial, evaluation)
+        self._untold.append((flight.trial.id, evaluation.result))
         trial = flight.trial.with_result(evaluation.result)
         for callback in self.callbacks:
             if callback(trial, self._best):
