@@ -22,9 +22,8 @@ import numpy as np
 import postgres
 
 import covey
-from covey.run.evaluate import Outcome
 from covey.study import Study
-from covey.trial import Trial
+from covey.trial import Evaluation, Trial
 
 SPACE = covey.Space({f"x{k}": covey.Float(0.0, 1.0) for k in range(6)})
 OUT = Path(__file__).parent / "results" / "storage.json"
@@ -52,7 +51,7 @@ def write(study: Study, trials: list[Trial]) -> list[tuple[float, float]]:
         began = time.perf_counter()
         study.started(trial)
         between = time.perf_counter()
-        study.finished(trial, Outcome(1.0, 1.0))
+        study.finished(trial, Evaluation(1.0, 1.0))
         times.append((between - began, time.perf_counter() - between))
     return times
 

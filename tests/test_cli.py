@@ -416,6 +416,25 @@ def test_a_password_is_not_shown(folder):
     assert "secret" not in said
 
 
+def test_a_password_is_not_shown_by_runs_that_succeed(folder, postgres):
+    address = f"{postgres}?password="
+    study(f'storage = "{address}secret"\n{RUN}')
+    script('echo "$1"')
+    said = covey("run", "study.toml") + covey("show", "study.toml") + covey("ask", "study.toml")
+    assert f"study 'demo' is kept in {address}***" in said
+    assert "secret" not in said
+    Path("study.toml").write_text(Path("study.toml").read_text().replace("demo", "other"))
+    assert "secret" not in covey("show", "study.toml", code=2)
+
+
+@pytest.mark.parametrize("address", ["mysql://me:secret@host/db", "postgresql:/me:secret@host", "a:secret@b"])
+def test_an_address_that_is_refused_is_shown_without_its_password(folder, address):
+    study(f'storage = "{address}"\n')
+    said = covey("ask", "study.toml", code=2)
+    assert "storage must be a SQLite file or a PostgreSQL database" in said
+    assert "secret" not in said
+
+
 @pytest.mark.parametrize("command", ["run", "ask", "tell", "show", "export", "init"])
 def test_every_command_has_help_with_an_example(command):
     assert f"Example: covey {command}" in covey(command, "--help")

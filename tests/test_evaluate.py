@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import covey
-from covey.run.evaluate import Outcome, evaluate
+from covey.run.evaluate import evaluate
+from covey.trial import Evaluation
 
 
 class Liar:
@@ -19,9 +20,9 @@ class Liar:
 
 @pytest.mark.parametrize("value", [1, 2.5, np.float32(0.5), np.int64(3), np.array(4.0)])
 def test_numbers_of_every_kind_become_floats(value):
-    outcome = evaluate(lambda params: value, {})
-    assert type(outcome.result) is float
-    assert outcome.result == value
+    evaluation = evaluate(lambda params: value, {})
+    assert type(evaluation.result) is float
+    assert evaluation.result == value
 
 
 def test_the_objective_gets_a_dict_of_its_own():
@@ -74,10 +75,10 @@ def test_a_value_that_breaks_when_it_is_looked_at_is_a_failure():
     assert "no number here" in evaluate(lambda p: Liar(), {}).result.reason
 
 
-def test_the_time_is_taken_and_the_outcome_travels():
+def test_the_time_is_taken_and_the_evaluation_travels():
     import time
 
-    outcome = evaluate(lambda p: time.sleep(0.05) or 1.0, {})
-    assert 0.05 <= outcome.seconds < 5
-    assert pickle.loads(pickle.dumps(outcome)) == outcome
-    assert evaluate(lambda p: 1.0, {}) != Outcome(2.0, 0.0)
+    evaluation = evaluate(lambda p: time.sleep(0.05) or 1.0, {})
+    assert 0.05 <= evaluation.seconds < 5
+    assert pickle.loads(pickle.dumps(evaluation)) == evaluation
+    assert evaluate(lambda p: 1.0, {}) != Evaluation(2.0, 0.0)

@@ -46,7 +46,7 @@ def run(database, **settings):
 
 
 def test_a_study_that_another_process_runs_is_refused_and_left_alone(database, holder, monkeypatch):
-    monkeypatch.setattr(module, "_PATIENCE", 0.0)
+    monkeypatch.setattr(module, "PATIENCE", module.Patience(seconds=0.0))
     with pytest.raises(covey.StudyBusy, match="'covey' is being run by another process"):
         run(database)
     assert Study(database, "covey", SPACE).recorded() == []

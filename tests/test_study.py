@@ -367,10 +367,23 @@ def test_a_server_that_does_not_answer_is_said_and_the_password_is_not(threads):
     assert "secret" not in str(caught.value)
 
 
-def test_a_missing_driver_is_said(threads):
-    pytest.importorskip("sqlalchemy")
-    with pytest.raises(covey.CoveyError, match="driver"):
-        run("mysql+aiomysql://me@localhost/study", executor=threads, evaluations=1)
+def test_a_missing_driver_is_said_and_the_password_is_not(threads):
+    with pytest.raises(covey.CoveyError, match="driver") as caught:
+        run("postgresql+asyncpg://me:secret@localhost/study", executor=threads, evaluations=1)
+    assert "secret" not in str(caught.value)
+
+
+def test_an_unknown_driver_is_refused_and_the_password_is_not_shown(threads):
+    with pytest.raises(ValueError, match=r"me:\*\*\*@localhost") as caught:
+        run("postgresql+nonsense://me:secret@localhost/study", executor=threads, evaluations=1)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["mysql", "mysql+pymysql", "mariadb", "oracle"])
+def test_a_database_without_a_lock_is_refused_and_the_password_is_not_shown(threads, kind):
+    with pytest.raises(ValueError, match=rf"SQLite or PostgreSQL.*lock.*{kind.replace('+', '.')}") as caught:
+        run(f"{kind}://me:sec@ret@localhost/study?password=ret", executor=threads, evaluations=1)
+    assert "ret" not in str(caught.value).partition("got")[2]
 
 
 def test_a_plain_postgresql_url_works_with_what_the_extra_installs(postgres, threads):

@@ -1,4 +1,4 @@
-"""What is known of one experiment? Its parameters, its state, its value, and what chose it."""
+"""The trial: the parameters of one experiment, its state, its value, and what chose it."""
 
 from __future__ import annotations
 
@@ -21,6 +21,19 @@ class Failure:
     """Told in place of a value when an experiment failed."""
 
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What came of calling an objective, checked where it was called.
+
+    Attributes:
+        result: a finite number, or why there is none.
+        seconds: how long it took.
+    """
+
+    result: float | Failure
+    seconds: float
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which commands are there? ``covey run``, ``ask``, ``tell``, ``show``, ``export`` and ``init``.
+"""The commands ``covey run``, ``ask``, ``tell``, ``show``, ``export`` and ``init``.
 
 Exit codes: 0 done; 1 a run that failed too often or found no value, or a space used up; 2 wrong input, with
 one line on stderr and nothing changed; 130 interrupted.
@@ -6,7 +6,6 @@ one line on stderr and nothing changed; 130 interrupted.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +22,8 @@ from covey.cli.bench.paper import bench
 from covey.cli.config import Config, load
 from covey.cli.config.template import TEMPLATE
 from covey.errors import CoveyError, InputError, SpaceExhausted, TooManyFailures
+from covey.history import best_of
+from covey.study.address import masked_words
 from covey.trial import State
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -46,8 +47,7 @@ class OneLine(TyperGroup):
 
 
 def _complain(message: str, code: int) -> int:
-    one_line = re.sub(r"(://[^:/@\s]+):[^@\s]+@", r"\1:***@", " ".join(message.split()))
-    typer.echo(f"covey: {one_line}", err=True)
+    typer.echo(f"covey: {masked_words(message)}", err=True)
     return code
 
 
@@ -102,16 +102,17 @@ def run(
         raise typer.Exit(_interrupted(config)) from None
     except TooManyFailures as error:
         failed = [trial for trial in error.result.trials if trial.state is State.FAILED]
-        reason = ((failed[-1].reason or "").strip().splitlines() or ["no reason given"])[-1]
+        reason = show.last_line(failed[-1])
         message = (
             f"{len(failed)} evaluations failed (max_failures), the last with {failed[-1].params}: {reason}"
         )
         raise typer.Exit(_complain(message, 1)) from None
-    rows = record.recorded()
-    _say(*show.summary_lines(config, rows, result))
+    with lab.storage_errors(config):
+        trials = [row.trial for row in record.recorded()]
+    _say(*show.summary_lines(config, trials, result))
     if result.stopped == "interrupted":
         raise typer.Exit(_interrupted(config))
-    if show.best_of(rows) is None:
+    if best_of(trials) is None:
         raise typer.Exit(_complain("no evaluation succeeded", 1))
 
 
@@ -187,11 +188,11 @@ def tell(
         record = lab.open_study(config, create=False)
         told = lab.compare(lines, record, skip_blank=skip_blank)
         lab.record(told.news, record)
-        rows = record.recorded()
+        trials = [row.trial for row in record.recorded()]
     values = sum(isinstance(result, float) for result in told.news.values())
     left = f", {told.blank} left blank" if told.blank else ""
     _say(f"{values} values and {len(told.news) - values} failures recorded, {told.known} known before{left}")
-    _say(show.count_line(rows), *show.best_lines(rows))
+    _say(show.count_line(trials), *show.best_lines(trials))
 
 
 @app.command("show", epilog="Example: covey show study.toml -n 20")
@@ -203,14 +204,14 @@ def show_(
     """Show the best trials, what is running and what failed."""
     config = load(study)
     with lab.storage_errors(config):
-        rows = lab.open_study(config, create=False).recorded()
-    _say(f"study {config.name!r}: {show.count_line(rows)}", *show.best_lines(rows))
-    best = show.ranked(rows)
-    chosen = rows[-count:] if last or not best else best[:count]
+        trials = [row.trial for row in lab.open_study(config, create=False).recorded()]
+    _say(f"study {config.name!r}: {show.count_line(trials)}", *show.best_lines(trials))
+    best = show.ranked(trials)
+    chosen = trials[-count:] if last or not best else best[:count]
     if chosen:
         show.print_table(chosen)
-    running = [str(row.key) for row in rows if row.state is State.RUNNING]
-    _say(*([f"running: trials {', '.join(running)}"] if running else []), *show.failure_lines(rows))
+    running = [str(trial.id) for trial in trials if trial.state is State.RUNNING]
+    _say(*([f"running: trials {', '.join(running)}"] if running else []), *show.failure_lines(trials))
 
 
 @app.command(epilog="Example: covey export study.toml -o trials.csv")

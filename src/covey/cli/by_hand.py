@@ -1,4 +1,4 @@
-"""What goes between a study on disk and people who evaluate by hand? Trials asked for, and values told."""
+"""Work by hand: trials that people ask a study for, and values that they tell it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 from covey.cli.config import Config
 from covey.cli.tables import Line, check_params
 from covey.errors import CoveyError, InputError
+from covey.history import replay
 from covey.optimizer import Optimizer
-from covey.run.evaluate import Outcome
-from covey.study import Recorded, Study
-from covey.trial import Failure, State, Trial
+from covey.study import Recorded, Study, entries
+from covey.study.address import masked
+from covey.trial import Evaluation, Failure
 
 
 @contextmanager
@@ -27,7 +28,7 @@ def storage_errors(config: Config) -> Iterator[None]:
         yield
     except (OptunaError, SQLAlchemyError) as error:
         words = str(error.__cause__ or error).strip().splitlines() or [type(error).__name__]
-        raise CoveyError(f"storage {config.storage!r} cannot be used: {words[0]}") from error
+        raise CoveyError(f"storage {masked(config.storage)!r} cannot be used: {words[0]}") from error
 
 
 def open_study(config: Config, *, create: bool) -> Study:
@@ -43,7 +44,7 @@ def open_study(config: Config, *, create: bool) -> Study:
     """
     with storage_errors(config):
         if not create and not _exists(config):
-            where = f"study {config.name!r} is not in {config.storage}"
+            where = f"study {config.name!r} is not in {masked(config.storage)}"
             raise InputError(f"{where} yet; covey ask or covey run creates it")
         return Study(config.storage, config.name, config.space)
 
@@ -68,13 +69,7 @@ def ask(config: Config, study: Study, count: int) -> list[tuple[int, dict[str, A
 def reconstruct(config: Config, rows: Sequence[Recorded]) -> Optimizer:
     """The optimizer that has seen all of a study, in the order in which a run would have told it."""
     optimizer = Optimizer(config.space, **config.settings)
-    finished = []
-    for row in rows:
-        trial = optimizer.include(row.params)
-        if row.result is not None:
-            finished.append((row.finished if config.asynchronous else trial.id, trial.id, row.result))
-    for _, index, result in sorted(finished, key=lambda item: item[:2]):
-        optimizer.tell(index, result)
+    replay(optimizer, entries(rows, asynchronous=config.asynchronous))
     return optimizer
 
 
@@ -99,14 +94,14 @@ def compare(lines: Sequence[Line], study: Study, *, skip_blank: bool) -> Told:
     Raises:
         InputError: if a line contradicts the study or another line.
     """
-    rows = {row.key: row for row in study.recorded()}
+    rows = {row.trial.id: row for row in study.recorded()}
     news: dict[int, float | Failure] = {}
     known = blank = 0
     for line in lines:
         if line.id not in rows:
             raise InputError(f"{line.where}: trial {line.id} is not in study {study.name!r}")
         row = rows[line.id]
-        check_params(line, row.params, study.space)
+        check_params(line, row.trial.params, study.space)
         if line.result is None and skip_blank:
             blank += 1
             continue
@@ -128,17 +123,17 @@ def _says(result: float | Failure) -> str:
 
 def record(news: Mapping[int, float | Failure], study: Study) -> None:
     """Write results down."""
-    rows = {row.key: row for row in study.recorded()}
-    for key, result in news.items():
-        study.adopt(key, key)
-        study.finished(Trial(key, rows[key].params), Outcome(result, 0.0))
+    trials = [row.trial for row in study.recorded() if row.trial.id in news]
+    study.adopt({trial.id: trial.id for trial in trials})
+    for trial in trials:
+        study.finished(trial, Evaluation(news[trial.id], 0.0))
 
 
 def identify(study: Study) -> Callable[[Mapping[str, Any]], int]:
     """A function from the parameters of a running trial to its id."""
 
     def find(params: Mapping[str, Any]) -> int:
-        running = [row for row in study.recorded() if row.state is State.RUNNING and row.params == params]
-        return running[0].key
+        running = [row.trial for row in study.recorded() if row.result is None and row.trial.params == params]
+        return running[0].id
 
     return find

@@ -1,4 +1,4 @@
-"""What is in a study? The best trial, a table, what is pending and what failed, as text."""
+"""The contents of a study as text: the best trial, a table, what is pending and what failed."""
 
 from __future__ import annotations
 
@@ -6,71 +6,62 @@ from collections.abc import Sequence
 from typing import Any
 
 from covey.cli.config import Config
+from covey.history import best_of
 from covey.run.result import Result
-from covey.study import Recorded
-from covey.trial import Failure, State
+from covey.study.address import masked
+from covey.trial import State, Trial
 
 _FAILURES = 5
 """How many reasons are shown."""
 
 
-def best_of(rows: Sequence[Recorded]) -> Recorded | None:
-    """The trial with the lowest value."""
-    return next(iter(ranked(rows)), None)
-
-
-def _value(row: Recorded) -> float:
-    return row.result if isinstance(row.result, float) else float("inf")
-
-
-def ranked(rows: Sequence[Recorded]) -> list[Recorded]:
+def ranked(trials: Sequence[Trial]) -> list[Trial]:
     """Trials with a value, the best first."""
-    return sorted((row for row in rows if row.state is State.COMPLETE), key=_value)
+    return sorted((trial for trial in trials if trial.value is not None), key=lambda one: (one.value, one.id))
 
 
-def best_lines(rows: Sequence[Recorded]) -> list[str]:
+def best_lines(trials: Sequence[Trial]) -> list[str]:
     """The best value and its parameters."""
-    best = best_of(rows)
+    best = best_of(trials)
     if best is None:
         return ["no value yet"]
-    return [f"best {best.result!r} (trial {best.key})"] + [f"  {k} = {v}" for k, v in best.params.items()]
+    return [f"best {best.value!r} (trial {best.id})"] + [f"  {k} = {v}" for k, v in best.params.items()]
 
 
-def count_line(rows: Sequence[Recorded]) -> str:
+def count_line(trials: Sequence[Trial]) -> str:
     """How many trials are in which state."""
-    counts = {state: sum(row.state is state for row in rows) for state in State}
+    counts = {state: sum(trial.state is state for trial in trials) for state in State}
     return ", ".join(f"{count} {state}" for state, count in counts.items())
 
 
-def failure_lines(rows: Sequence[Recorded]) -> list[str]:
+def failure_lines(trials: Sequence[Trial]) -> list[str]:
     """The last failures, each with the last line of its reason."""
-    failed = [row for row in rows if row.state is State.FAILED]
+    failed = [trial for trial in trials if trial.state is State.FAILED]
     more = len(failed) - _FAILURES
-    lines = [f"  trial {row.key}: {last_line(row)}" for row in failed[-_FAILURES:]]
+    lines = [f"  trial {trial.id}: {last_line(trial)}" for trial in failed[-_FAILURES:]]
     return ["failed:", *([f"  ({more} before)"] if more > 0 else []), *lines] if failed else []
 
 
-def last_line(row: Recorded) -> str:
+def last_line(trial: Trial) -> str:
     """What a reason comes down to."""
-    reason = row.result.reason if isinstance(row.result, Failure) else ""
-    return (reason.strip().splitlines() or ["no reason given"])[-1].strip()
+    return ((trial.reason or "").strip().splitlines() or ["no reason given"])[-1].strip()
 
 
-def summary_lines(config: Config, rows: Sequence[Recorded], result: Result) -> list[str]:
+def summary_lines(config: Config, trials: Sequence[Trial], result: Result) -> list[str]:
     """What to say at the end of a run."""
     evaluating = sum(result.durations.values())
     went = f"{result.seconds:.1f} s, {result.seconds_choosing:.1f} s of it choosing"
     return [
-        *best_lines(rows),
-        f"{count_line(rows)}; ended because: {result.stopped}",
-        *failure_lines(rows),
+        *best_lines(trials),
+        f"{count_line(trials)}; ended because: {result.stopped}",
+        *failure_lines(trials),
         f"this session took {went}; programs ran for {evaluating:.1f} s in all",
-        f"study {config.name!r} is kept in {config.storage}",
+        f"study {config.name!r} is kept in {masked(config.storage)}",
         f"to go on, give it more budget and say: covey run {config.path}",
     ]
 
 
-def print_table(rows: Sequence[Recorded]) -> None:
+def print_table(trials: Sequence[Trial]) -> None:
     """Trials as a table: as wide as the terminal, or as needed where there is none."""
     from rich.box import SIMPLE
     from rich.console import Console
@@ -81,12 +72,12 @@ def print_table(rows: Sequence[Recorded]) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=1000)
     table = Table(box=SIMPLE)
-    names = list(rows[0].params)
+    names = list(trials[0].params)
     for name in ("id", "state", "value", *names):
         table.add_column(Text(name), justify="left" if name == "state" else "right")
-    for row in rows:
-        value = _cell(row.result) if isinstance(row.result, float) else ""
-        cells = [str(row.key), str(row.state), value, *(_cell(row.params[name]) for name in names)]
+    for trial in trials:
+        value = "" if trial.value is None else _cell(trial.value)
+        cells = [str(trial.id), str(trial.state), value, *(_cell(trial.params[name]) for name in names)]
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
 

@@ -1,4 +1,4 @@
-"""How do trials go out to a spreadsheet and values come back? CSV both ways; Parquet and JSON for exports."""
+"""Tables for spreadsheets: trials go out and values come back as CSV; exports are Parquet and JSON too."""
 
 from __future__ import annotations
 
@@ -141,13 +141,13 @@ def records(rows: Sequence[Recorded]) -> list[dict[str, Any]]:
     """Trials as plain data, a flat dict for each."""
     return [
         {
-            "id": row.key,
-            "state": str(row.state),
-            "value": row.result if isinstance(row.result, float) else None,
-            **row.params,
+            "id": row.trial.id,
+            "state": str(row.trial.state),
+            "value": row.trial.value,
+            **row.trial.params,
             "finished": datetime.fromtimestamp(row.finished, UTC).isoformat() if row.finished else None,
             "evaluation_seconds": row.seconds or None,
-            "reason": row.result.reason if isinstance(row.result, Failure) else None,
+            "reason": row.trial.reason,
         }
         for row in rows
     ]

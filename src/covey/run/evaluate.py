@@ -1,34 +1,20 @@
-"""What came of one evaluation? A value or a failure, never an exception; this runs in the worker."""
+"""The evaluation of one configuration, in the worker: a value or a failure, never an exception."""
 
 from __future__ import annotations
 
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from covey.arguments import as_result
-from covey.trial import Failure
+from covey.trial import Evaluation, Failure
 
 Objective: TypeAlias = Callable[[dict[str, Any]], float | Failure]
 """A black box: a configuration in, a number out, or a Failure."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What an objective gave.
-
-    Attributes:
-        result: a finite number, or why there is none.
-        seconds: how long it took.
-    """
-
-    result: float | Failure
-    seconds: float
-
-
-def evaluate(objective: Objective, params: Mapping[str, Any]) -> Outcome:
+def evaluate(objective: Objective, params: Mapping[str, Any]) -> Evaluation:
     """Call the objective; an exception, NaN or nonsense is a failure with its traceback."""
     started = time.perf_counter()
     result: float | Failure
@@ -38,7 +24,7 @@ def evaluate(objective: Objective, params: Mapping[str, Any]) -> Outcome:
         result = Failure(traceback.format_exc().rstrip())
     else:
         result = _understood(value)
-    return Outcome(result, time.perf_counter() - started)
+    return Evaluation(result, time.perf_counter() - started)
 
 
 def _understood(value: Any) -> float | Failure:

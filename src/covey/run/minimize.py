@@ -13,15 +13,17 @@ from typing import Any
 
 from covey.arguments import as_result, is_whole
 from covey.errors import TooManyFailures
+from covey.history import replay
 from covey.optimizer import Optimizer
-from covey.run.evaluate import Objective, Outcome
+from covey.run.evaluate import Objective
 from covey.run.progress import Display
 from covey.run.result import Result
 from covey.run.scheduler import Budget, Callback, Campaign
 from covey.run.workers import Borrowed, LocalProcesses, Workers, portable
 from covey.space import Space
-from covey.study.study import Study, masked
-from covey.trial import Failure, Trial
+from covey.study import Study, entries
+from covey.study.address import masked
+from covey.trial import Evaluation, Failure, Trial
 
 
 def minimize(
@@ -125,9 +127,11 @@ def minimize(
 
 def _result(campaign: Campaign, stopped: str, seconds: float) -> Result:
     """What the run has; raises TooManyFailures if that is why it ended."""
-    durations = {index: outcome.seconds for index, outcome in campaign.outcomes.items()}
+    durations = {index: evaluation.seconds for index, evaluation in campaign.finished.items()}
     result = Result(_started(campaign), stopped, seconds, campaign.seconds_choosing, durations)
-    failed = [index for index, outcome in campaign.outcomes.items() if isinstance(outcome.result, Failure)]
+    failed = [
+        index for index, evaluation in campaign.finished.items() if isinstance(evaluation.result, Failure)
+    ]
     if campaign.budget.failures is not None and len(failed) >= campaign.budget.failures:
         last = next(trial for trial in result.trials if trial.id == failed[-1])
         words = f"{len(failed)} evaluations failed; the last, with {last.params}:\n{last.reason}"
@@ -218,18 +222,15 @@ def _resume(campaign: Campaign, study: Study) -> list[dict[str, Any]]:
     Returns the configurations that the study has.
     """
     campaign.journal = study
-    rows, finished = study.recorded(), []
-    for row in rows:
-        trial = campaign.optimizer.include(row.params)
-        study.adopt(trial.id, row.key)
+    rows = study.recorded()
+    trials = replay(campaign.optimizer, entries(rows, asynchronous=campaign.asynchronous))
+    study.adopt({trial.id: row.trial.id for trial, row in zip(trials, rows, strict=True)})
+    for trial, row in zip(trials, rows, strict=True):
         if row.result is None:
             campaign.store.append(trial)
         else:
-            order = row.finished if campaign.asynchronous else trial.id
-            finished.append((order, trial, row.result, row.seconds))
-    for _, trial, result, seconds in sorted(finished, key=lambda item: item[0]):
-        campaign.recall(trial, Outcome(result, seconds))
-    return [row.params for row in rows]
+            campaign.recall(trial, Evaluation(row.result, row.seconds))
+    return [row.trial.params for row in rows]
 
 
 def _started(campaign: Campaign) -> list[Trial]:

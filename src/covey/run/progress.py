@@ -53,16 +53,16 @@ class Display:
     def _show(self, best: Trial | None) -> None:
         if self._progress is None or self._campaign is None:
             return
-        outcomes = self._campaign.outcomes.values()
-        failed = sum(isinstance(outcome.result, Failure) for outcome in outcomes)
-        evaluating = sum(outcome.seconds for outcome in outcomes)
+        finished = self._campaign.finished.values()
+        failed = sum(isinstance(evaluation.result, Failure) for evaluation in finished)
+        evaluating = sum(evaluation.seconds for evaluation in finished)
         value = "-" if best is None else f"{best.value:.6g}"
         batch = "" if self._campaign.asynchronous else f"batch {self._campaign.batches}, "
         text = (
             f"{batch}best {value}, {len(self._campaign.flights)} running, {failed} failed, "
             f"choosing {self._campaign.seconds_choosing:.1f} s, evaluating {evaluating:.1f} s"
         )
-        self._progress.update(self._bar, completed=len(outcomes), description=text)
+        self._progress.update(self._bar, completed=len(finished), description=text)
 
     def close(self) -> None:
         """Leave the last line as it is."""

@@ -24,9 +24,9 @@ from typing import Any, Protocol, TypeAlias
 from covey.arguments import as_result
 from covey.errors import SpaceExhausted
 from covey.optimizer import Optimizer
-from covey.run.evaluate import Objective, Outcome, evaluate
+from covey.run.evaluate import Objective, evaluate
 from covey.run.workers import Workers
-from covey.trial import Failure, Trial
+from covey.trial import Evaluation, Failure, Trial
 
 Callback: TypeAlias = Callable[[Trial, Trial | None], bool | None]
 """Hears of each finished trial and of the best so far; True ends the run."""
@@ -38,8 +38,8 @@ class Journal(Protocol):
     def started(self, trial: Trial) -> None:
         """A trial is about to be evaluated."""
 
-    def finished(self, trial: Trial, outcome: Outcome) -> None:
-        """An evaluation ended; called before anything else is done with the outcome."""
+    def finished(self, trial: Trial, evaluation: Evaluation) -> None:
+        """An evaluation ended; called before anything else is done with it."""
 
 
 class NoJournal:
@@ -48,7 +48,7 @@ class NoJournal:
     def started(self, trial: Trial) -> None:
         """Nothing."""
 
-    def finished(self, trial: Trial, outcome: Outcome) -> None:
+    def finished(self, trial: Trial, evaluation: Evaluation) -> None:
         """Nothing."""
 
 
@@ -87,7 +87,7 @@ class Campaign:
         objective, optimizer, workers, budget, journal, callbacks: what it works with.
         batch_size: how many evaluations run at once.
         asynchronous: whether a worker gets a new point the moment it is free.
-        store, flights, suspects, outcomes: points to hand out, under way, to be tried alone, and finished.
+        store, flights, suspects, finished: points to hand out, under way, to be tried alone, and finished.
         seconds_choosing, batches: spent choosing, and how often.
         stopped: why nothing more is started.
     """
@@ -101,9 +101,9 @@ class Campaign:
     journal: Journal = field(default_factory=NoJournal)
     callbacks: Sequence[Callback] = ()
     store: deque[Trial] = field(default_factory=deque)
-    flights: dict[Future[Outcome], Flight] = field(default_factory=dict)
+    flights: dict[Future[Evaluation], Flight] = field(default_factory=dict)
     suspects: deque[Trial] = field(default_factory=deque)
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    finished: dict[int, Evaluation] = field(default_factory=dict)
     seconds_choosing: float = 0.0
     batches: int = 0
     stopped: str | None = None
@@ -136,11 +136,10 @@ class Campaign:
         self.optimizer.tell(trial.id, value)
         self._compare(trial.with_result(as_result(value)))
 
-    def recall(self, trial: Trial, outcome: Outcome) -> None:
-        """A trial that was finished in an earlier session: part of the budget, written down already."""
-        self.outcomes[trial.id] = outcome
-        self._untold.append((trial.id, outcome.result))
-        self._compare(trial.with_result(outcome.result))
+    def recall(self, trial: Trial, evaluation: Evaluation) -> None:
+        """A trial that is finished, written down and told, or will be: part of the budget."""
+        self.finished[trial.id] = evaluation
+        self._compare(trial.with_result(evaluation.result))
 
     def _compare(self, trial: Trial) -> None:
         if trial.value is not None and (self._best is None or trial.value < (self._best.value or 0.0)):
@@ -154,13 +153,13 @@ class Campaign:
 
     def _reason(self) -> str | None:
         budget, best = self.budget, self._best
-        if budget.evaluations is not None and len(self.outcomes) >= budget.evaluations:
+        if budget.evaluations is not None and len(self.finished) >= budget.evaluations:
             return f"{budget.evaluations} evaluations are finished"
         if budget.seconds is not None and time.monotonic() - self._began >= budget.seconds:
             return f"{budget.seconds:g} seconds have passed"
         if budget.target is not None and best is not None and (best.value or 0.0) <= budget.target:
             return f"the target {budget.target:g} is reached"
-        failures = sum(isinstance(outcome.result, Failure) for outcome in self.outcomes.values())
+        failures = sum(isinstance(evaluation.result, Failure) for evaluation in self.finished.values())
         if budget.failures is not None and failures >= budget.failures:
             return f"{failures} evaluations failed"
         if self._exhausted and not self.store and not self.flights:
@@ -173,7 +172,7 @@ class Campaign:
             return 0
         if self.budget.evaluations is None:
             return self.batch_size
-        return self.budget.evaluations - len(self.outcomes) - len(self.flights) - len(self.suspects)
+        return self.budget.evaluations - len(self.finished) - len(self.flights) - len(self.suspects)
 
     def _wanted(self) -> int:
         """How many points to ask for now."""
@@ -292,20 +291,23 @@ class Campaign:
             if limit is not None and began is not None and time.monotonic() - began >= limit:
                 del self.flights[future]
                 self.workers.kill(future)
-                self._take(flight, Outcome(Failure(f"timed out after {limit:g} seconds"), limit))
+                self._take(flight, Evaluation(Failure(f"timed out after {limit:g} seconds"), limit))
 
-    def _take(self, flight: Flight, outcome: Outcome) -> None:
-        """Write an outcome down, then let everybody know."""
-        self.journal.finished(flight.trial, outcome)
-        self.recall(flight.trial, outcome)
-        trial = flight.trial.with_result(outcome.result)
+    def _take(self, flight: Flight, evaluation: Evaluation) -> None:
+        """Write an evaluation down, then let everybody know."""
+        self.journal.finished(flight.trial, evaluation)
+        self.recall(flight.trial, evaluation)
+        self._untold.append((flight.trial.id, evaluation.result))
+        trial = flight.trial.with_result(evaluation.result)
         for callback in self.callbacks:
             if callback(trial, self._best):
                 self.stopped = self.stopped or "a callback asked to stop"
 
 
-def _lost(error: BaseException, flight: Flight) -> Outcome:
+def _lost(error: BaseException, flight: Flight) -> Evaluation:
     """The evaluation itself never raises: this is a worker that died, or work that cannot travel."""
     what = "the worker died" if isinstance(error, BrokenExecutor) else "the evaluation could not be run"
     words = str(error).strip().splitlines() or [""]
-    return Outcome(Failure(f"{what}: {words[0]} ({type(error).__name__})"), time.monotonic() - flight.started)
+    return Evaluation(
+        Failure(f"{what}: {words[0]} ({type(error).__name__})"), time.monotonic() - flight.started
+    )

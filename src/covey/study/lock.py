@@ -1,4 +1,4 @@
-"""Who may run a study? One process at a time: another would run its trials in flight a second time.
+"""The lock of a study: one process runs it at a time; another would run its trials in flight a second time.
 
 The lock goes with its holder: the operating system, or the database, lets go of it when the process dies.
 """
@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,38 +19,40 @@ from covey.errors import CoveyError, StudyBusy
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-_PATIENCE = 10.0
-"""Seconds: a database server may notice a little later that a process was killed."""
-_PAUSE = 0.1
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait for another process to let go.
+
+    Attributes:
+        seconds: in all; a database server may notice a little later that a process was killed.
+        pause: seconds between two attempts; short beside the start of a run.
+    """
+
+    seconds: float = 10.0
+    pause: float = 0.1
+
+
+PATIENCE = Patience()
 
 
 @contextmanager
-def exclusive(engine: Engine, name: str, patience: float | None = None) -> Iterator[None]:
+def exclusive(engine: Engine, name: str) -> Iterator[None]:
     """Hold a study of a database; SQLite and PostgreSQL have locks that die with their holder.
 
-    Args:
-        engine: of the database.
-        name: of the study.
-        patience: seconds to wait for another process to let go; by default 10.
-
     Raises:
-        StudyBusy: if another process still holds it after ``patience`` seconds.
+        StudyBusy: if another process still holds it when the patience is at its end.
     """
-    lock = _LOCKS.get(engine.dialect.name, _no_lock)
     with ExitStack() as stack:
-        attempt = lock(engine, name, stack)
-        deadline = time.monotonic() + (_PATIENCE if patience is None else patience)
+        attempt = LOCKS[engine.dialect.name](engine, name, stack)
+        deadline = time.monotonic() + PATIENCE.seconds
         while not attempt():
             if time.monotonic() >= deadline:
                 raise StudyBusy(
                     f"study {name!r} is being run by another process; wait for it, or choose another name"
                 )
-            time.sleep(_PAUSE)
+            time.sleep(PATIENCE.pause)
         yield
-
-
-def _no_lock(_engine: Engine, _name: str, _stack: ExitStack) -> Callable[[], bool]:
-    return lambda: True
 
 
 def _file_lock(engine: Engine, name: str, stack: ExitStack) -> Callable[[], bool]:
@@ -91,7 +94,8 @@ def _digest(name: str) -> bytes:
     return hashlib.sha256(f"covey:{name}".encode()).digest()
 
 
-_LOCKS: dict[str, Callable[[Engine, str, ExitStack], Callable[[], bool]]] = {
+LOCKS: dict[str, Callable[[Engine, str, ExitStack], Callable[[], bool]]] = {
     "sqlite": _file_lock,
     "postgresql": _server_lock,
 }
+"""How a study is held, by the kind of database; another kind has no lock that dies with its holder."""

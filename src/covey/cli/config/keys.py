@@ -1,4 +1,4 @@
-"""What may a key of study.toml be? One check for each, in one table."""
+"""The keys of study.toml: one check for each, in one table."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from covey.cli.config.document import did_you_mean
 from covey.cli.program import Reading
 from covey.model.priors import PRESETS
 from covey.space.designs import INITIAL
+from covey.study.address import masked
 
 Check: TypeAlias = Callable[[Any], Any]
 """Returns the value to use; a ValueError says what is accepted."""
@@ -68,10 +69,16 @@ def _reading(value: Any) -> Reading:
 
 
 def _storage(value: Any) -> str:
-    known = isinstance(value, str) and re.fullmatch(r"(sqlite:///|(postgresql|mysql)(\+\w+)?://).+", value)
+    example = '"sqlite:///study.db" or "postgresql://user@host/name"'
+    if not isinstance(value, str):
+        raise ValueError(f"must be like {example}, got {value!r}")
+    known = re.fullmatch(r"(sqlite:///|postgresql(\+\w+)?://).+", value)
     if not known or value == "sqlite:///:memory:":
-        raise ValueError(f'must be like "sqlite:///study.db" or "postgresql://user@host/name", got {value!r}')
-    return str(value)
+        raise ValueError(
+            f"must be a SQLite file or a PostgreSQL database, which have a lock that goes with its holder, "
+            f"like {example}, got {masked(value)!r}"
+        )
+    return value
 
 
 _TEXT = _accept(lambda value: isinstance(value, str) and bool(value.strip()), "a non-empty string")

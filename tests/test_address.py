@@ -1,0 +1,59 @@
+"""An address is shown without what is secret in it, whatever it looks like."""
+
+import pytest
+
+from covey.study.address import masked, masked_words
+
+SHOWN = {
+    "postgresql://me:secret@host/db": "postgresql://me:***@host/db",
+    "postgresql+psycopg2://me:secret@host:5432/db": "postgresql+psycopg2://me:***@host:5432/db",
+    "postgresql://:secret@host/db": "postgresql://:***@host/db",
+    "postgresql://me:sec@ret@host/db": "postgresql://me:***@host/db",
+    "postgresql://me:sec/r?et@host/db": "postgresql://me:***@host/db",
+    "postgresql://me:sec:ret@host/db": "postgresql://me:***@host/db",
+    "postgresql://me:s%40ecret@[::1]:5432/db": "postgresql://me:***@[::1]:5432/db",
+    "postgresql://host/db?user=me&password=secret": "postgresql://host/db?user=me&password=***",
+    "postgresql:///db?sslpassword=secret&user=me": "postgresql:///db?sslpassword=***&user=me",
+    "postgresql://host/db?p%61ssword=secret": "postgresql://host/db?p%61ssword=***",
+    "postgresql://host/db?PassWd=secret": "postgresql://host/db?PassWd=***",
+    "postgresql://host/db?access_token=secret": "postgresql://host/db?access_token=***",
+    "postgresql://host/db?api_key=secret#x": "postgresql://host/db?api_key=***",
+    "nonsense+driver://me:secret@host": "nonsense+driver://me:***@host",
+    "postgresql:///me:secret@host/db": "postgresql:///me:***@host/db",
+    "postgresql:/me:secret@host/db": "postgresql:***@host/db",
+    "me:secret@host": "me:***@host",
+    "postgresql://host:5432/db?password=sec@ret": "postgresql://host:***",
+    "postgresql://me:one@host/db?password=secret": "postgresql://me:***@host/db?password=***",
+}
+
+OPEN = [
+    "sqlite:///study.db",
+    "sqlite:////home/me@work/a:b/study@home.db",
+    "sqlite:///C:/me@work/study.db",
+    "postgresql://host/db",
+    "postgresql://me@host:5432/db?sslmode=require",
+    "postgresql://me@host/db?options=-c a@b",
+    "study.db",
+    "",
+]
+
+
+@pytest.mark.parametrize(("address", "shown"), SHOWN.items())
+def test_secrets_are_masked(address, shown):
+    assert masked(address) == shown
+    assert "secret" not in masked(address)
+
+
+@pytest.mark.parametrize("address", OPEN)
+def test_an_address_without_secrets_is_shown_as_it_is(address):
+    assert masked(address) == address
+
+
+@pytest.mark.parametrize("address", [*SHOWN, *OPEN])
+def test_masking_again_changes_nothing(address):
+    assert masked(masked(address)) == masked(address)
+
+
+def test_addresses_in_a_text_are_masked():
+    text = "no route\n to 'postgresql://me:secret@host/db': gave up at 10:30, ask me@host"
+    assert masked_words(text) == "no route to 'postgresql://me:***@host/db': gave up at 10:30, ask me@host"
