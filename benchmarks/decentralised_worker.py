@@ -18,7 +18,7 @@ from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.samplers import BaseSampler
 
 from covey.bench.problems.functions import PROBLEMS
-from covey.integrations.optuna.sampler import CoveySampler
+from covey.integrations.optuna import CoveySampler
 
 PROBLEM = PROBLEMS["hartmann6"]
 BOUNDS = dict(zip(PROBLEM.space.dimensions, PROBLEM.bounds, strict=True))

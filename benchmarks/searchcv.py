@@ -43,7 +43,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from covey.integrations.sklearn.search import CoveySearchCV
+from covey.integrations.sklearn import CoveySearchCV
 
 OUT = Path(__file__).parent / "results" / "searchcv.json"
 FACTOR = 3

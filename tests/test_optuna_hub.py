@@ -11,7 +11,7 @@ import optuna
 import pytest
 
 import covey
-from covey.integrations.optuna.sampler import CoveySampler
+from covey.integrations.optuna import CoveySampler
 
 FOLDER = Path(__file__).parent.parent / "optunahub" / "package" / "samplers" / "covey"
 README = (FOLDER / "README.md").read_text()

@@ -20,8 +20,8 @@ from optuna.testing.pytest_samplers import (
 from optuna.trial import TrialState, create_trial
 
 import covey
+from covey.integrations.optuna import CoveySampler
 from covey.integrations.optuna.model import Model
-from covey.integrations.optuna.sampler import CoveySampler
 from covey.integrations.optuna.trials import publish
 
 FAST = covey.strategy("auto", s=2)

@@ -12,7 +12,7 @@ tune = pytest.importorskip("ray.tune", reason="ray[tune] is not installed: pip i
 
 from ray.tune.search import ConcurrencyLimiter, Searcher  # noqa: E402
 
-from covey.integrations.ray.executor import CoveySearch  # noqa: E402
+from covey.integrations.ray import CoveySearch  # noqa: E402
 
 CONFIG = {"x": tune.uniform(0, 1), "net": {"depth": tune.randint(1, 9)}, "data": "mnist"}
 
@@ -34,7 +34,7 @@ def run(search, count, score=lambda c: (c["x"] - 0.3) ** 2 + c["net"]["depth"], 
 
 def test_is_a_searcher_under_its_public_name():
     assert issubclass(CoveySearch, Searcher)
-    import covey.integrations.ray.executor as module
+    import covey.integrations.ray as module
 
     assert "CoveySearch" in module.__all__
     with pytest.raises(AttributeError, match="no attribute 'NoSuch'"):

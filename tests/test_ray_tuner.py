@@ -15,7 +15,7 @@ ray = pytest.importorskip("ray")
 
 from ray.tune.search import ConcurrencyLimiter  # noqa: E402
 
-from covey.integrations.ray.executor import CoveySearch  # noqa: E402
+from covey.integrations.ray import CoveySearch  # noqa: E402
 
 pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore")]
 
@@ -131,7 +131,7 @@ def test_ray_runs_the_fits_of_scikit_learn():
     from sklearn.datasets import load_iris
     from sklearn.svm import SVC
 
-    from covey.integrations.sklearn.search import CoveySearchCV
+    from covey.integrations.sklearn import CoveySearchCV
 
     register_ray()
     data = load_iris(return_X_y=True)

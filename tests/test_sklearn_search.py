@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import covey
-from covey.integrations.sklearn.search import CoveySearchCV
+from covey.integrations.sklearn import CoveySearchCV
 
 X, Y = load_iris(return_X_y=True)
 SPACE = {"C": loguniform(1e-3, 1e3), "gamma": loguniform(1e-5, 10)}

@@ -58,7 +58,7 @@ def test_a_task_travels(name):
 
 def test_another_process_finds_the_same_value():
     name, params = "elastic-diabetes", points(task("elastic-diabetes").space, 1)[0]
-    program = f"from covey.bench.everyday import task; print(repr(task({name!r})({params!r})))"
+    program = f"from covey.bench.tuning.development import task; print(repr(task({name!r})({params!r})))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert float(done.stdout) == task(name)(params)
 

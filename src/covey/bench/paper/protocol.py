@@ -14,7 +14,7 @@ class Column:
     """A column of the paper's table.
 
     Attributes:
-        problem: its name in ``covey.bench.functions``.
+        problem: its name in ``covey.bench.problems.functions``.
         iterations, batch: T and M.
         acquisition: what methods without one of their own use.
         valley: of figure 2 (valley-like); else of figure 3 (multi-modal).

@@ -24,7 +24,7 @@ class Settings:
     """What all runs of one collection have in common.
 
     Attributes:
-        prior: a key of ``covey.bench.paper.PRIORS``.
+        prior: a key of ``covey.bench.paper.protocol.PRIORS``.
         s: thetas that an acquisition function is averaged over.
         p: probability of a fresh set of thetas, for methods with that coin.
         starts: of the search for an acquisition function's maximum; 0 looks for the global one.

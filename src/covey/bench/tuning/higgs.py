@@ -52,7 +52,7 @@ class Higgs:
     """A sample of a file, kept in a cache.
 
     Attributes:
-        path: see ``covey.bench.rows.chunks``.
+        path: see ``covey.bench.tuning.rows.chunks``.
         cache: a folder, made if it is not there.
         train, valid: numbers of rows.
         seed: of the sample.
