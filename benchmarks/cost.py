@@ -29,9 +29,9 @@ from rich.table import Table
 from scipy.linalg.lapack import dpotrf
 
 import covey
-from covey.batch import choose as batch
-from covey.batch import theta_sets as sources
+from covey.batch import choose
 from covey.bench.problems.functions import PROBLEMS
+from covey.model import gaussian_process
 from covey.model.log_posterior import Data, log_posterior
 from covey.model.priors import resolve_prior
 
@@ -81,9 +81,9 @@ class Stopwatch:
     """Seconds spent in the parts of a batch, by wrapping the functions the batch loop calls."""
 
     PARTS = (
-        (sources, "sample", "theta posterior"),
-        (batch, "fit", "factorise"),
-        (batch, "maximise", "maximise"),
+        (gaussian_process, "sample", "theta posterior"),
+        (gaussian_process, "fit", "factorise"),
+        (choose, "maximise", "maximise"),
     )
 
     def __init__(self) -> None:
