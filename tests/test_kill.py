@@ -71,7 +71,7 @@ class Ordeal:
         """Kill it, workers and all, at some moment after so many lines; whether it was still running."""
         process, before = self.start(), len(self.lines())
         if rng.random() < 0.25:
-            time.sleep(rng.uniform(0.0, 3.0))  # perhaps while it starts, or opens the database
+            time.sleep(rng.uniform(0.0, 1.5))  # perhaps while it starts, or opens the database
         else:
             wanted, deadline = before + rng.randint(*lines), time.monotonic() + 60
             while len(self.lines()) < wanted and process.poll() is None and time.monotonic() < deadline:
@@ -116,7 +116,7 @@ def check(ordeal, milestones):
 
 
 def test_three_kills_lose_nothing_and_repeat_nothing(tmp_path, sqlite):
-    ordeal = Ordeal(tmp_path, sqlite, evaluations=24, asynchronous=False)
+    ordeal = Ordeal(tmp_path, sqlite, evaluations=48, asynchronous=False)
     milestones = endure(ordeal, kills=3, lines=(4, 10), seed=1)
     check(ordeal, milestones)
     assert any(known for known, _ in milestones), "no kill came after a value: the test tested nothing"

@@ -36,13 +36,13 @@ class Discount:
         few, many: continuous coordinates without a discount, and with all of it.
     """
 
-    reach: float = 0.1
-    power: float = 2.0
-    few: int = 2
-    many: int = 5
+    reach: float
+    power: float
+    few: int
+    many: int
 
 
-DISCOUNT = Discount()
+DISCOUNT = Discount(reach=0.1, power=2.0, few=2, many=5)
 
 
 @dataclass(frozen=True)

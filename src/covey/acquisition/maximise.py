@@ -23,12 +23,12 @@ class Patience:
         levels: of a column that are all tried; of more, ever larger steps both ways.
     """
 
-    climbs: int = 20
-    sweeps: int = 5
-    levels: int = 32
+    climbs: int
+    sweeps: int
+    levels: int
 
 
-PATIENCE = Patience()
+PATIENCE = Patience(climbs=20, sweeps=5, levels=32)
 
 _LOWEST = -1e100
 """Stands in for -inf, which L-BFGS-B cannot add up."""

@@ -31,14 +31,14 @@ class Care:
         steps: of a climb; modes of theta need not be exact for their heights to be compared.
     """
 
-    part: int = 80
-    many: int = 100
-    growth: float = 0.1
-    draws: int = 24
-    steps: int = 25
+    part: int
+    many: int
+    growth: float
+    draws: int
+    steps: int
 
 
-CARE = Care()
+CARE = Care(part=80, many=100, growth=0.1, draws=24, steps=25)
 
 
 @dataclass(frozen=True)

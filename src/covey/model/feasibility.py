@@ -39,13 +39,13 @@ class Labels:
     """
 
     noise: LogNormal
-    doubt: float = 0.25
-    draws: int = 24
-    climbs: int = 3
-    steps: int = 25
+    doubt: float
+    draws: int
+    climbs: int
+    steps: int
 
 
-LABELS = Labels(noise=LogNormal(math.log(0.1), 1.5))
+LABELS = Labels(noise=LogNormal(math.log(0.1), 1.5), doubt=0.25, draws=24, climbs=3, steps=25)
 
 
 @dataclass(frozen=True)

@@ -48,10 +48,6 @@ class GPStack:
     nugget: Array
     best: Array
 
-    @property
-    def _weights(self) -> Array:
-        return 1.0 / self.thetas.length_scale
-
     def predict(self, points: Array) -> tuple[Array, Array]:
         """Posterior mean and standard deviation (S, m) of the noise-free objective at points (m, D)."""
         nothing = np.empty((len(self.thetas), 0, 0))
@@ -67,7 +63,7 @@ class GPStack:
 
     def _moments(self, points: Array, of_mean: Array, of_variance: Array) -> tuple[Array, Array]:
         """Mean and standard deviation (S, m); gradients (S, m, D) are written where there is room."""
-        t, weights = self.thetas, self._weights
+        t, weights = self.thetas, self.thetas.weights
         mean, variance = np.empty((2, len(t), len(points)))
 
         def work(part: slice) -> None:
@@ -147,9 +143,11 @@ class GPStack:
         t = self.thetas
         count, n, k = len(t), self.x.shape[1], len(points)
         across = np.empty((count, k, n))
-        covariance.covariances(self.x, points, self._weights, t.variance, across)
+        covariance.covariances(self.x, points, self.thetas.weights, t.variance, across)
         within = np.empty((count, k, k))
-        covariance.covariances(np.ascontiguousarray(points.T), points, self._weights, t.variance, within)
+        covariance.covariances(
+            np.ascontiguousarray(points.T), points, self.thetas.weights, t.variance, within
+        )
         covariance.solve(self.chol, across, False)
         rest = within - across @ across.transpose(0, 2, 1)
         noise = np.repeat(t.noise[:, None], k, axis=1)
@@ -204,7 +202,7 @@ def fit(points: Array, values: Array, thetas: Thetas) -> GPStack:
 def _factorise(x: Array, thetas: Thetas, noise: Array) -> tuple[Array, Array]:
     """Transposed Cholesky factors (S, n, n) for x (D, n) with noise (S, n), and the nugget it took (S,)."""
     n, count = x.shape[1], len(thetas)
-    weights, variance = 1.0 / thetas.length_scale, thetas.variance
+    weights, variance = thetas.weights, thetas.variance
     chol, nugget = np.empty((count, n, n)), np.empty(count)
 
     def work(part: slice) -> None:

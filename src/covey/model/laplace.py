@@ -18,8 +18,8 @@ from covey.model.log_posterior import BOUND, Data, log_posterior, log_posterior_
 
 
 @dataclass(frozen=True)
-class Fit:
-    """How modes are found and approximated.
+class Climbing:
+    """How modes are found.
 
     Attributes:
         modes: climbs, from the best candidates; posteriors of theta rarely have more modes that matter.
@@ -29,6 +29,24 @@ class Fit:
         close: a climb ends where a step gains less than this share of the height; modes only start walkers.
         wall: the height outside the prior's support: high, but not so high that a line search gives up after
             one touch.
+    """
+
+    modes: int
+    part: int
+    steps: int
+    refine: int
+    close: float
+    wall: float
+
+
+CLIMBING = Climbing(modes=3, part=100, steps=60, refine=15, close=1e-4, wall=100.0)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """How the posterior is approximated around its modes.
+
+    Attributes:
         apart: modes closer than this, in any coordinate, are one.
         matters: a mode that is lower than the highest by more, in logarithms, holds nothing.
         difference: the step of the differences that give the curvature.
@@ -39,22 +57,18 @@ class Fit:
         equal: the share of draws that modes share equally, since heights and widths are approximate.
     """
 
-    modes: int = 3
-    part: int = 100
-    steps: int = 60
-    refine: int = 15
-    close: float = 1e-4
-    wall: float = 100.0
-    apart: float = 0.1
-    matters: float = 10.0
-    difference: float = 1e-3
-    least_curvature: float = 0.1
-    inflation: float = 1.1
-    freedom: float = 5.0
-    equal: float = 0.2
+    apart: float
+    matters: float
+    difference: float
+    least_curvature: float
+    inflation: float
+    freedom: float
+    equal: float
 
 
-FIT = Fit()
+PROPOSAL = Proposal(
+    apart=0.1, matters=10.0, difference=1e-3, least_curvature=0.1, inflation=1.1, freedom=5.0, equal=0.2
+)
 
 
 @dataclass(frozen=True)
@@ -81,17 +95,17 @@ def approximate(data: Data, candidates: Array, size: int, rng: np.random.Generat
         size: draws wanted.
         rng: source of all randomness.
     """
-    part = data.part(rng.permutation(len(data.y))[: FIT.part]) if len(data.y) > FIT.part else data
+    part = data.part(rng.permutation(len(data.y))[: CLIMBING.part]) if len(data.y) > CLIMBING.part else data
     order = np.argsort(-log_posterior(part, candidates))
-    climbs = [climb(part, candidates[k], FIT.steps) for k in order[: FIT.modes]]
+    climbs = [climb(part, candidates[k], CLIMBING.steps) for k in order[: CLIMBING.modes]]
     modes = _distinct(part, np.stack([mode for mode, _ in climbs]))
     if part is not data:  # much data leaves one mode, and each step on it is dear
-        climbs.append(climb(data, modes[0], FIT.refine))
+        climbs.append(climb(data, modes[0], CLIMBING.refine))
         modes = climbs[-1][0][None]
     roots = [_root(data, mode) for mode in modes]
     shares = _shares(data, modes, roots)
     chosen = rng.choice(len(modes), size=size, p=shares)
-    tail = np.sqrt(FIT.freedom / rng.chisquare(FIT.freedom, size=(size, 1)))
+    tail = np.sqrt(PROPOSAL.freedom / rng.chisquare(PROPOSAL.freedom, size=(size, 1)))
     noise = rng.normal(size=(size, data.parameters)) * tail
     drawn = np.stack([modes[k] + roots[k] @ z for k, z in zip(chosen, noise, strict=True)])
     drawn = np.clip(drawn, -BOUND + 1, BOUND - 1)
@@ -104,7 +118,7 @@ def climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
     from scipy.optimize import minimize
 
     height = float(log_posterior(data, position[None])[0])
-    wall = FIT.wall + 2 * abs(height) if np.isfinite(height) else 1e25
+    wall = CLIMBING.wall + 2 * abs(height) if np.isfinite(height) else 1e25
 
     def downhill(at: Array) -> tuple[float, Array]:
         value, gradient = log_posterior_gradient(data, at)
@@ -117,7 +131,7 @@ def climb(data: Data, position: Array, steps: int) -> tuple[Array, int]:
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        options={"maxiter": steps, "ftol": FIT.close},
+        options={"maxiter": steps, "ftol": CLIMBING.close},
     )
     return np.asarray(result.x), int(result.nfev)
 
@@ -134,29 +148,29 @@ def _distinct(data: Data, modes: Array) -> Array:
     height = log_posterior(data, modes)
     kept: list[int] = []
     for k in np.argsort(-height):
-        apart = all(np.abs(modes[k] - modes[other]).max() > FIT.apart for other in kept)
-        if apart and (not kept or height[k] > height[kept[0]] - FIT.matters):
+        apart = all(np.abs(modes[k] - modes[other]).max() > PROPOSAL.apart for other in kept)
+        if apart and (not kept or height[k] > height[kept[0]] - PROPOSAL.matters):
             kept.append(int(k))
     return modes[kept]
 
 
 def _root(data: Data, mode: Array) -> Array:
     """A square root of the covariance at a mode: the inverse of the curvature, by differences."""
-    step = FIT.difference
+    step = PROPOSAL.difference
     columns = [
         (log_posterior_gradient(data, mode - e)[1] - log_posterior_gradient(data, mode + e)[1]) / (2 * step)
         for e in step * np.eye(len(mode))
     ]
     curvature = np.stack(columns)
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
-    return np.asarray(FIT.inflation * vectors / np.sqrt(np.maximum(values, FIT.least_curvature)))
+    return np.asarray(PROPOSAL.inflation * vectors / np.sqrt(np.maximum(values, PROPOSAL.least_curvature)))
 
 
 def _shares(data: Data, modes: Array, roots: list[Array]) -> Array:
     """How much of the posterior each mode holds by its height and width; a fifth is shared equally."""
     evidence = log_posterior(data, modes) + np.array([np.linalg.slogdet(root)[1] for root in roots])
     weights = np.exp(evidence - evidence.max())
-    return np.asarray((1 - FIT.equal) * weights / weights.sum() + FIT.equal / len(modes))
+    return np.asarray((1 - PROPOSAL.equal) * weights / weights.sum() + PROPOSAL.equal / len(modes))
 
 
 def _log_mixture(drawn: Array, modes: Array, roots: list[Array], shares: Array) -> Array:
@@ -164,6 +178,6 @@ def _log_mixture(drawn: Array, modes: Array, roots: list[Array], shares: Array) 
     logs: list[NDArray[np.float64]] = []
     for mode, root, share in zip(modes, roots, shares, strict=True):
         z = np.linalg.solve(root, (drawn - mode).T)
-        kernel = -0.5 * (FIT.freedom + len(z)) * np.log1p((z**2).sum(axis=0) / FIT.freedom)
+        kernel = -0.5 * (PROPOSAL.freedom + len(z)) * np.log1p((z**2).sum(axis=0) / PROPOSAL.freedom)
         logs.append(np.log(share) + kernel - np.linalg.slogdet(root)[1])
     return np.asarray(np.logaddexp.reduce(np.stack(logs), axis=0))

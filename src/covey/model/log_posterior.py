@@ -84,7 +84,7 @@ def log_prior(data: Data, position: Array) -> Array:
 def log_likelihood(data: Data, thetas: Thetas) -> Array:
     """Log marginal likelihood (S,) of the outputs, in one compiled pass on all cores."""
     out = np.empty(len(thetas))
-    x, weights = np.ascontiguousarray(data.x.T), 1.0 / thetas.length_scale
+    x, weights = np.ascontiguousarray(data.x.T), thetas.weights
     residual, noise = thetas.seen(data.y)
 
     def work(part: slice) -> None:
@@ -141,7 +141,7 @@ def _log_likelihood_gradient(data: Data, theta: Thetas) -> tuple[float, Array]:
     value = likelihood.log_likelihood_gradient(
         np.ascontiguousarray(data.x.T),
         residual,
-        1.0 / theta.length_scale[0],
+        theta.weights[0],
         theta.variance[0],
         noise,
         alpha,

@@ -80,14 +80,10 @@ class PathStack:
     correction: Array
     best: Array
 
-    @property
-    def _weights(self) -> Array:
-        return 1.0 / self.thetas.length_scale
-
     def predict(self, points: Array) -> tuple[Array, Array]:
         """The drawn functions' values (S, m) at points (m, D), and zeros."""
         k = np.empty((len(self.thetas), len(points), self.x.shape[1]))
-        covariance.covariances(self.x, points, self._weights, self.thetas.variance, k)
+        covariance.covariances(self.x, points, self.thetas.weights, self.thetas.variance, k)
         correction = (k @ self.correction[..., None])[..., 0]
         value = self.thetas.mean[:, None] + (self.waves.value(points) + correction)
         return value, np.zeros_like(value)
@@ -97,6 +93,6 @@ class PathStack:
         t = self.thetas
         prior, slope = self.waves.value_and_gradient(points)
         value, gradient = np.empty_like(prior), np.empty_like(slope)
-        prediction.weigh(self.x, points, self._weights, t.variance, self.correction, value, gradient)
+        prediction.weigh(self.x, points, self.thetas.weights, t.variance, self.correction, value, gradient)
         total = t.mean[:, None] + (prior + value)
         return Prediction(total, np.zeros_like(total), slope + gradient, np.zeros_like(slope))

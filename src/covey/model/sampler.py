@@ -35,18 +35,20 @@ class Budget:
         too_new: the share of new data beyond which old walkers only tell where to look for the modes.
     """
 
-    walkers: int = 64
-    many: int = 100
-    burn_in: int = 40
-    affordable: int = 2000
-    fewest: int = 4
-    most: int = 30
-    closest: int = 3
-    farthest: int = 10
-    too_new: float = 0.2
+    walkers: int
+    many: int
+    burn_in: int
+    affordable: int
+    fewest: int
+    most: int
+    closest: int
+    farthest: int
+    too_new: float
 
 
-BUDGET = Budget()
+BUDGET = Budget(
+    walkers=64, many=100, burn_in=40, affordable=2000, fewest=4, most=30, closest=3, farthest=10, too_new=0.2
+)
 
 _HAIR = 1e-7
 """A distance that tells two walkers apart and means nothing for theta."""

@@ -26,6 +26,11 @@ class Thetas:
     mean: Array
     noise: Array
 
+    @property
+    def weights(self) -> Array:
+        """Inverse length-scales (S, D), which kernels multiply by."""
+        return 1.0 / self.length_scale
+
     def __len__(self) -> int:
         return len(self.variance)
 

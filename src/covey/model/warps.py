@@ -33,15 +33,17 @@ class Limits:
         shifts: of logarithms, from nearly linear to three orders of magnitude, in widths of the better half.
     """
 
-    most_noise: float = 1e6
-    farthest: float = 1e12
-    same: float = 1e-9
-    narrowest: float = 1e-100
-    fewest: int = 5
-    shifts: tuple[float, ...] = (2.0, 0.5, 0.1, 0.02)
+    most_noise: float
+    farthest: float
+    same: float
+    narrowest: float
+    fewest: int
+    shifts: tuple[float, ...]
 
 
-LIMITS = Limits()
+LIMITS = Limits(
+    most_noise=1e6, farthest=1e12, same=1e-9, narrowest=1e-100, fewest=5, shifts=(2.0, 0.5, 0.1, 0.02)
+)
 
 
 @dataclass(frozen=True)
