@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -386,3 +387,10 @@ def test_thompson_sampling_draws_a_new_function_for_each_point(name, acquisition
 def test_thompson_samples_of_one_set_of_thetas_go_apart():
     rows = np.array([choice.row for choice in choose("p-ts", size=4, s=1)])
     assert np.linalg.norm(rows[:, None] - rows, axis=2)[np.triu_indices(4, 1)].min() > 1e-4
+
+
+def test_the_page_about_strategies_has_the_table_of_axes_and_every_name():
+    page = (Path(__file__).parents[1] / "docs" / "strategies.md").read_text()
+    assert table() in page
+    for name, row in STRATEGIES.items():
+        assert f"| `{name}` | `{row!r}` |" in page
