@@ -36,7 +36,7 @@ from covey.model.warps import OUTPUTS, Outputs
 from covey.space import Space
 from covey.space.designs import initial_rows
 from covey.space.features import Features
-from covey.trial import Failure, Origin, State, Trial
+from covey.trial import Evaluation, Failure, Origin, State, Trial
 
 
 class Optimizer:
@@ -176,7 +176,7 @@ class Optimizer:
     def tell(
         self,
         trial: Trial | int | Sequence[Trial | int],
-        value: float | Failure | Sequence[float | Failure],
+        value: float | Failure | Evaluation | Sequence[float | Failure],
     ) -> None:
         """Record the value of a trial, or the values of several; a failed one as ``Failure``.
 
