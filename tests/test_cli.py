@@ -2,6 +2,7 @@
 
 import csv
 import json
+import logging
 import os
 import re
 import shutil
@@ -15,7 +16,9 @@ import optuna
 import pytest
 from typer.testing import CliRunner
 
+from covey.cli import run as run_module
 from covey.cli.app import app
+from covey.study import study as study_module
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -329,6 +332,46 @@ def test_values_from_json_files(folder):
     covey("run", "study.toml")
     assert [t["value"] for t in trials()] == [None if t["id"] == 3 else t["x"] for t in trials()]
     assert trials()[2]["reason"] == "the program wrote no out-3.json"
+
+
+def test_the_id_is_the_trials_own_however_alike_parameters_are(folder):
+    """Two trials at the same parameters, of which a search by parameters would find the first twice."""
+    study('objective = ["./program.sh", "{x}", "{kind}", "{id}"]\nbatch_size = 2\niterations = 1\n')
+    covey("ask", "study.toml", "-n", 1)
+    stored = optuna.load_study(study_name="demo", storage="sqlite:///study.db")
+    (first,) = stored.trials
+    twin = optuna.trial.create_trial(
+        state=first.state, params=first.params, distributions=first.distributions
+    )
+    stored.add_trial(twin)
+    script('echo "$3"')
+    covey("run", "study.toml")
+    assert [(t["id"], t["value"]) for t in trials()] == [(1, 1.0), (2, 2.0)]
+
+
+def test_a_run_opens_its_study_once_and_leaves_logging_as_it_was(folder, monkeypatch):
+    opened, logger = [], logging.getLogger("covey.minimize")
+    monkeypatch.setattr(
+        study_module,
+        "open_storage",
+        lambda url, own=study_module.open_storage: opened.append(url) or own(url),
+    )
+    monkeypatch.setattr(logger, "level", logging.INFO)
+    study(RUN)
+    script('echo "$1"')
+    covey("run", "study.toml")
+    assert len(opened) == 1
+    assert logger.level == logging.INFO
+
+
+def test_a_database_that_is_gone_at_the_end_of_a_run_is_one_line(folder, monkeypatch):
+    def tune(config, record, *, quiet):
+        Path("study.db").write_text("gone")
+
+    monkeypatch.setattr(run_module, "tune", tune)
+    study(RUN)
+    script('echo "$1"')
+    assert "cannot be used" in covey("run", "study.toml", code=2)
 
 
 def test_a_program_that_takes_too_long_is_killed_with_its_children(folder):

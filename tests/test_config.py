@@ -11,6 +11,7 @@ from covey.cli.config.document import line_of
 from covey.cli.config.template import TEMPLATE
 from covey.cli.program import Reading, fill, last_number, placeholders, reported
 from covey.errors import InputError
+from covey.run.evaluate import evaluate
 
 GOOD = """\
 name = "demo"
@@ -242,7 +243,7 @@ def test_the_last_number_is_read(out, value):
     "out", ["", "\n", "nothing here", "epoch 10 loss nan", "3 -inf", "1 2 Infinity", "1e999"]
 )
 def test_output_without_a_value_is_a_failure(out):
-    assert isinstance(last_number(out), Failure)
+    assert isinstance(evaluate(lambda params: last_number(out), {}).result, Failure)
 
 
 @pytest.mark.parametrize("out", ["loss 1,234.5", "1,234", "-12,345,678.25 m", "0.5 (1,000)", "cost=2,500\n"])
@@ -279,5 +280,5 @@ def test_placeholders_are_filled_and_doubled_braces_are_braces():
 def test_a_json_report_is_read(tmp_path, text, key, value):
     path = Path(tmp_path / "r.json")
     path.write_text(text)
-    result = reported(path, key)
+    result = evaluate(lambda params: reported(path, key), {}).result
     assert isinstance(result, Failure) if value is None else math.isclose(result, value)

@@ -2,12 +2,13 @@
 
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 
 import covey
-from covey.run.evaluate import evaluate
+from covey.run.evaluate import evaluate, takes_trial
 from covey.trial import Evaluation
 
 
@@ -29,6 +30,34 @@ def test_the_objective_gets_a_dict_of_its_own():
     params = {"x": 1.0}
     evaluate(lambda own: own.clear() or 1.0, params)
     assert params == {"x": 1.0}
+
+
+class Fitting:
+    """An objective with a second argument that is its own."""
+
+    def __call__(self, params, scale=2.0):
+        return scale
+
+
+@pytest.mark.parametrize(
+    "objective", [lambda p: 1.0, lambda p, scale=2.0: scale, lambda *p: 1.0, Fitting(), [].append]
+)
+def test_an_objective_that_can_do_without_does_not_get_its_trial(objective):
+    assert not takes_trial(objective)
+
+
+@pytest.mark.parametrize(
+    "objective", [lambda p, t: 1.0, partial(lambda a, p, t: 1.0, 3), lambda p, t, *rest: 1.0]
+)
+def test_an_objective_with_a_second_argument_gets_its_trial(objective):
+    assert takes_trial(objective)
+    assert evaluate(objective, {}, covey.Trial(3, {})).result == 1.0
+
+
+@pytest.mark.parametrize("objective", [lambda: 1.0, lambda p, t, more: 1.0, lambda p, *, scale: scale, 3.0])
+def test_what_can_be_called_neither_way_is_refused(objective):
+    with pytest.raises(TypeError, match="objective must"):
+        takes_trial(objective)
 
 
 def test_an_exception_is_a_failure_with_its_traceback():

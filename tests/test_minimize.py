@@ -10,7 +10,7 @@ import sys
 import textwrap
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
@@ -90,6 +90,25 @@ def test_a_function_that_cannot_travel_is_a_failure_that_says_so():
         result = run(lambda p: float(lock.locked()), executor=pool, evaluations=2)
     assert [t.state for t in result.trials] == ["failed"] * 2
     assert all("pickle" in t.reason.lower() for t in result.trials)
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_an_objective_may_take_its_trial(threads, local):
+    def objective(params, trial):
+        return float(trial.id) if trial.params == params and trial.state == "running" else -1.0
+
+    result = run(objective, executor=None if local else threads, batch_size=2, evaluations=4)
+    assert [t.value for t in result.trials] == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_an_objective_that_changes_its_trial_changes_nothing_else(threads):
+    def objective(params, trial):
+        params.clear()
+        trial.params.clear()
+        return 1.0
+
+    result = run(objective, executor=threads, evaluations=2)
+    assert all(set(t.params) == {"x", "k"} for t in result.trials)
 
 
 # Order and reproducibility
@@ -507,6 +526,29 @@ DEADLY = """
 """
 
 
+class Doomed(Executor):
+    """An executor that breaks at once; the futures of what it was given besides end as they are told to."""
+
+    def __init__(self, end):
+        self.end, self.given = end, 0
+
+    def submit(self, function, /, *args):
+        future, self.given = Future(), self.given + 1
+        if self.given == 1:
+            future.set_exception(BrokenExecutor("no power"))
+        else:
+            self.end(future)
+        return future
+
+
+@pytest.mark.parametrize(
+    "end", [lambda future: None, lambda future: future.cancel()], ids=["goes on", "cancelled"]
+)
+def test_an_executor_that_breaks_is_said_at_once_whatever_it_does_with_the_rest(end):
+    with pytest.raises(covey.CoveyError, match="cannot be rebuilt: no power"):
+        run(executor=Doomed(end), batch_size=3, evaluations=3)
+
+
 def test_a_process_pool_that_breaks_while_work_is_handed_out_is_rebuilt(importable, sqlite):
     objective, space = importable(DEADLY), covey.Space({"k": covey.Int(0, 8)})
     options = {"batch_size": 4, "evaluations": 9, "asynchronous": True, "storage": sqlite}
@@ -657,6 +699,7 @@ def test_ctrl_c_without_storage_promises_nothing(tmp_path):
         ({"evaluations": 2.5}, ValueError, "evaluations must be a whole number"),
         ({"iterations": -1}, ValueError, "iterations must be a whole number"),
         ({"evaluations": 1, "batch_size": 0}, ValueError, "batch_size must be a whole number"),
+        ({"evaluations": 1, "batch_size": None}, ValueError, "batch_size must be a whole number"),
         ({"evaluations": 1, "batch_size": True}, ValueError, "batch_size must be a whole number"),
         ({"evaluations": 1, "max_failures": 0}, ValueError, "max_failures must be a whole number"),
         ({"seconds": 0}, ValueError, "seconds must be a positive"),
@@ -697,6 +740,11 @@ def test_arguments_of_another_kind_raise_at_once_and_evaluate_nothing(threads, o
     with pytest.raises((TypeError, ValueError), match=words):
         run(lambda p: calls.append(p) or 1.0, **{"executor": threads, "evaluations": 2, **options})
     assert not calls
+
+
+def test_an_objective_that_takes_neither_raises_at_once(threads):
+    with pytest.raises(TypeError, match=r"\(params\) or \(params, trial\)"):
+        run(lambda: 1.0, executor=threads, evaluations=1)
 
 
 def test_the_objective_must_be_callable_and_the_space_a_space(threads):

@@ -274,6 +274,40 @@ def test_a_resumed_run_with_known_values_makes_the_suggestions_of_one_never_stop
     assert [t.params for t in resumed.trials if t.params not in GIVEN] == evaluated
 
 
+# A study that is open already
+
+
+@pytest.fixture
+def open_study(database):
+    study = covey.Study(database, "mine", SPACE)
+    yield study
+    study.close()
+
+
+def test_an_open_study_takes_a_run_and_stays_open(open_study, database, threads):
+    first = run(open_study, executor=threads, batch_size=2, evaluations=4)
+    assert [row.result for row in open_study.recorded()] == [t.value for t in first.trials]
+    again = run(open_study, executor=threads, batch_size=2, evaluations=6, name="mine")
+    assert points(again)[:4] == points(first)
+    assert len(load(database, "mine").trials) == 6
+
+
+def test_an_open_study_takes_runs_whose_trials_have_other_numbers(open_study, threads):
+    known = {"x0": GIVEN, "y0": [5.0, 1.0, 2.0, 3.0, 4.0]}
+    run(open_study, executor=threads, evaluations=2, **known)
+    result = run(open_study, executor=threads, evaluations=5)
+    assert [row.trial.params for row in open_study.recorded()] == points(result)
+    assert [row.result for row in open_study.recorded()] == [t.value for t in result.trials]
+
+
+def test_an_open_study_of_another_space_or_name_is_refused(open_study, threads):
+    with pytest.raises(covey.StudyMismatch, match="'k' is in the study"):
+        run(open_study, space=without_k(), executor=threads, evaluations=1)
+    with pytest.raises(ValueError, match="'mine' already"):
+        run(open_study, executor=threads, evaluations=1, name="yours")
+    assert open_study.recorded() == []
+
+
 # Refusing
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from covey.space.designs import INITIAL
-from covey.trial import Failure, Trial
+from covey.trial import Evaluation, Failure, Trial
 
 _NOT_NUMBERS = (str, bytes, bytearray, bool, np.bool_, complex, np.complexfloating)
 """Things that float() would take."""
@@ -77,6 +77,8 @@ def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | 
 
 def as_result(value: Any) -> float | Failure:
     """A finite float, or a Failure for a value that is NaN or infinite."""
+    if isinstance(value, Evaluation):  # checked where it was made
+        return value.result
     if isinstance(value, Failure):
         return value
     if value is None or isinstance(value, _NOT_NUMBERS):

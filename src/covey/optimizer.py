@@ -31,7 +31,7 @@ from covey.model.surrogate import Observations, Surrogate
 from covey.space import Space
 from covey.space.designs import initial_rows
 from covey.space.features import Features
-from covey.trial import Failure, Origin, State, Trial
+from covey.trial import Evaluation, Failure, Origin, State, Trial
 
 if TYPE_CHECKING:
     from covey.batch.choose import Choice
@@ -186,7 +186,7 @@ class Optimizer:
     def tell(
         self,
         trial: Trial | int | Sequence[Trial | int],
-        value: float | Failure | Sequence[float | Failure],
+        value: float | Failure | Evaluation | Sequence[float | Failure],
     ) -> None:
         """Record the value of a trial, or the values of several; a failed one as ``Failure``.
 

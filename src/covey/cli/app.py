@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -95,9 +95,10 @@ def run(
     from covey.cli import run as tune
 
     config = load(study)
-    record = tune.prepare(config)
     try:
-        result = tune.tune(config, record, quiet=quiet)
+        with closing(tune.prepare(config)) as record, lab.storage_errors(config):
+            result = tune.tune(config, record, quiet=quiet)
+            trials = [row.trial for row in record.recorded()]
     except KeyboardInterrupt:
         raise typer.Exit(_interrupted(config)) from None
     except TooManyFailures as error:
@@ -107,8 +108,6 @@ def run(
             f"{len(failed)} evaluations failed (max_failures), the last with {failed[-1].params}: {reason}"
         )
         raise typer.Exit(_complain(message, 1)) from None
-    with lab.storage_errors(config):
-        trials = [row.trial for row in record.recorded()]
     _say(*show.summary_lines(config, trials, result))
     if result.stopped == "interrupted":
         raise typer.Exit(_interrupted(config))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,13 +127,3 @@ def record(news: Mapping[int, float | Failure], study: Study) -> None:
     study.adopt({trial.id: trial.id for trial in trials})
     for trial in trials:
         study.finished(trial, Evaluation(news[trial.id], 0.0))
-
-
-def identify(study: Study) -> Callable[[Mapping[str, Any]], int]:
-    """A function from the parameters of a running trial to its id."""
-
-    def find(params: Mapping[str, Any]) -> int:
-        running = [row.trial for row in study.recorded() if row.result is None and row.trial.params == params]
-        return running[0].id
-
-    return find

@@ -1,4 +1,4 @@
-"""What value does a program give for a configuration? It is run without a shell, and its output read."""
+"""The program that is tuned: it is run without a shell, and its output read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from covey.arguments import as_result
-from covey.trial import Failure
+from covey.trial import Failure, Trial
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _NUMBER = re.compile(
@@ -141,7 +140,7 @@ class Program:
         folder: where it runs.
         reading: where the value is.
         timeout: seconds until it is killed.
-        identify: the {id} of a configuration, asked only where that placeholder is used.
+        number: the {id} of a trial, as the study and its tables have it.
         processes: what is under way.
     """
 
@@ -149,14 +148,12 @@ class Program:
     folder: Path
     reading: Reading
     timeout: float | None
-    identify: Callable[[Mapping[str, Any]], int]
+    number: Callable[[int], int]
     processes: Processes = field(default_factory=Processes)
 
-    def __call__(self, params: Mapping[str, Any]) -> float | Failure:
+    def __call__(self, params: Mapping[str, Any], trial: Trial) -> float | Failure:
         values = {name: text_of(value) for name, value in params.items()}
-        templates = [*self.arguments, self.reading.json or ""]
-        if any("id" in placeholders(template) for template in templates):
-            values["id"] = str(self.identify(params))
+        values["id"] = str(self.number(trial.id))
         report = None if self.reading.json is None else self.folder / fill(self.reading.json, values)
         if report is not None:
             report.unlink(missing_ok=True)  # an old report must not pass for the new one
@@ -187,7 +184,7 @@ def _signal_name(number: int) -> str:
 
 
 def last_number(out: str) -> float | Failure:
-    """The last number of a text; nan and inf are numbers here, and failures."""
+    """The last number of a text; nan and inf are numbers here."""
     lines = [line for line in out.splitlines() if line.strip()]
     for line in reversed(lines):
         if not (found := list(_NUMBER.finditer(line))):
@@ -197,7 +194,7 @@ def last_number(out: str) -> float | Failure:
                 return Failure(
                     f"{grouped.group()!r} on stdout is one number or several: print no commas in it"
                 )
-        return as_result(float(found[-1].group()))
+        return float(found[-1].group())
     return Failure(
         f"no number on stdout, which ended with {lines[-1][:200]!r}" if lines else "nothing on stdout"
     )
@@ -209,10 +206,12 @@ def reported(path: Path, key: str) -> float | Failure:
         value = json.loads(path.read_text(encoding="utf-8"))
         for part in key.split("."):
             value = value[part]
-        return as_result(value)
     except FileNotFoundError:
         return Failure(f"the program wrote no {path.name}")
     except (OSError, ValueError) as error:  # unreadable, or not JSON
         return Failure(f"{path.name} cannot be read: {error}")
     except (KeyError, IndexError, TypeError):
-        return Failure(f"{path.name} has no number under {key!r}")
+        value = None
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    return Failure(f"{path.name} has no number under {key!r}")

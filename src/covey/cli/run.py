@@ -1,4 +1,4 @@
-"""How is a program tuned? ``minimize`` over threads that each wait for a process."""
+"""The run of a program: ``minimize`` over threads that each wait for a process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from covey.cli.by_hand import identify, open_study, storage_errors
+from covey.cli.by_hand import open_study
 from covey.cli.config import Config, check_runnable
 from covey.cli.program import Program, not_runnable
 from covey.run.minimize import minimize
@@ -37,19 +37,16 @@ def prepare(config: Config) -> Study:
 
 def tune(config: Config, study: Study, *, quiet: bool) -> Result:
     """Run the program of a study until the budget is spent or Ctrl-C."""
-    program = Program(config.objective or (), config.folder, config.value, config.timeout, identify(study))
+    program = Program(config.objective or (), config.folder, config.value, config.timeout, study.key)
     pool = ThreadPoolExecutor(config.batch_size, thread_name_prefix="covey-program")
     lines = () if quiet or sys.stderr.isatty() else (_Lines(sys.stdout, config),)
     try:
-        # The words of minimize about "the same call" are for Python; the command has its own.
-        logging.getLogger("covey.minimize").setLevel(logging.ERROR)
-        with _signals(), storage_errors(config):
+        with _signals(), _own_words():
             return minimize(
                 program,
                 config.space,
                 executor=pool,
-                storage=config.storage,
-                name=config.name,
+                storage=study,
                 callbacks=lines,
                 progress=not quiet,
                 **config.budget,
@@ -75,6 +72,18 @@ class _Lines:
 
 def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Silence what minimize says about "the same call": the command has words of its own."""
+    logger = logging.getLogger("covey.minimize")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 @contextmanager

@@ -1,9 +1,8 @@
-"""How is a function minimised from beginning to end? By asking, evaluating and telling, on a budget."""
+"""The minimisation of a function from beginning to end: ask, evaluate and tell, on a budget."""
 
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -11,19 +10,22 @@ from contextlib import contextmanager
 from inspect import signature
 from typing import Any
 
-from covey.arguments import as_result, is_whole
+from covey.arguments import as_result
 from covey.errors import TooManyFailures
 from covey.history import replay
 from covey.optimizer import Optimizer
-from covey.run.evaluate import Objective
+from covey.run.budget import make_budget
+from covey.run.evaluate import Objective, takes_trial
 from covey.run.progress import Display
 from covey.run.result import Result
-from covey.run.scheduler import Budget, Callback, Campaign
+from covey.run.scheduler import Callback, Scheduler
 from covey.run.workers import Borrowed, LocalProcesses, Workers, portable
 from covey.space import Space
 from covey.study import Study, entries
-from covey.study.address import masked
-from covey.trial import Evaluation, Failure, Trial
+from covey.trial import Evaluation
+
+DEFAULT_NAME = "covey"
+"""Of a study that nobody named."""
 
 
 def minimize(
@@ -37,8 +39,8 @@ def minimize(
     target: float | None = None,
     asynchronous: bool = False,
     executor: Executor | None = None,
-    storage: str | None = None,
-    name: str = "covey",
+    storage: str | Study | None = None,
+    name: str = DEFAULT_NAME,
     x0: Sequence[Mapping[str, Any]] = (),
     y0: Sequence[float] | None = None,
     callbacks: Sequence[Callback] = (),
@@ -54,7 +56,8 @@ def minimize(
 
     Args:
         objective: takes a dict of parameters and returns a number. An exception, NaN or anything else
-            is a failed trial.
+            is a failed trial. One with a second argument that has no default, ``objective(params, trial)``,
+            gets its ``covey.Trial`` too: ``trial.id`` is its place in ``Result.trials``.
         space: what can be varied.
         batch_size: how many evaluations run at once.
         iterations: batches; the same as ``evaluations = batch_size * iterations``.
@@ -65,8 +68,8 @@ def minimize(
         executor: any ``concurrent.futures.Executor``; by default local processes, one for each
             evaluation of a batch.
         storage: "sqlite:///study.db" or "postgresql://...": every trial is saved there as it goes, and
-            the same call again goes on where it was.
-        name: of the study in the storage.
+            the same call again goes on where it was. Or an open ``covey.Study``, which stays open.
+        name: of the study in the storage; an open study has its own.
         x0: configurations to begin with.
         y0: their values, if they are known already.
         callbacks: each hears ``(trial, best)`` after every evaluation; returning True ends the run.
@@ -81,68 +84,58 @@ def minimize(
         StudyMismatch: if the storage holds a study of that name about something else.
         StudyBusy: if another process is running that study.
     """
-    if not callable(objective):
-        raise TypeError(f"objective must be a function of a dict of parameters, got {objective!r}")
-    _check_positive(batch_size=batch_size, iterations=iterations, evaluations=evaluations)
-    _check_positive(max_failures=max_failures)
-    _check_seconds(seconds=seconds, timeout=timeout)
-    _check_others(target, executor, callbacks, storage, name)
+    with_trial = takes_trial(objective)
+    budget = make_budget(batch_size, iterations, evaluations, seconds, target, max_failures, timeout)
+    _check_others(executor, callbacks, storage, name)
     _check_settings(settings)
-    counts = [evaluations, None if iterations is None else batch_size * iterations]
-    wanted = min((count for count in counts if count is not None), default=None)
-    if wanted is None and seconds is None and target is None:
-        raise ValueError("minimize: give a budget: iterations, evaluations, seconds or target")
     began = time.monotonic()
     optimizer = Optimizer(space, **settings)
     known = _known_points(space, x0, y0)
     with (
         _opened(storage, name, space) as study,
         _workers(executor, batch_size) as pool,
-        Display(wanted, progress) as display,
+        Display(budget.evaluations, progress) as display,
     ):
-        campaign = Campaign(
+        run = Scheduler(
             portable(objective, executor),
+            with_trial,
             optimizer,
             pool,
-            Budget(wanted, seconds, target, max_failures, timeout),
+            budget,
             batch_size,
             asynchronous,
             callbacks=(*callbacks, display.heard),
         )
-        for params, value in known:
-            campaign.know(optimizer.include(params), value)
-        recorded = [] if study is None else _resume(campaign, study)
+        for params, evaluation in known:
+            trial = optimizer.include(params)
+            optimizer.tell(trial.id, evaluation)
+            run.tally.know(trial, evaluation)
+        recorded = [] if study is None else _resume(run, study)
         if y0 is None:
-            campaign.store.extend(optimizer.include(params) for params in x0 if dict(params) not in recorded)
-        display.watch(campaign)
+            run.store.extend(optimizer.include(params) for params in x0 if dict(params) not in recorded)
+        display.watch(run)
         try:
-            stopped = campaign.run()
+            stopped = run.run()
         finally:
             display.close()
-    if stopped == "interrupted" and storage is not None:
+    if stopped == "interrupted" and study is not None:
         hint = "interrupted: run the same call again to go on with study %r in %s"
-        logging.getLogger("covey.minimize").warning(hint, name, masked(storage))
-    return _result(campaign, stopped, time.monotonic() - began)
+        logging.getLogger("covey.minimize").warning(hint, study.name, study.address)
+    return _result(run, stopped, time.monotonic() - began)
 
 
-def _result(campaign: Campaign, stopped: str, seconds: float) -> Result:
+def _result(run: Scheduler, stopped: str, seconds: float) -> Result:
     """What the run has; raises TooManyFailures if that is why it ended."""
-    durations = {index: evaluation.seconds for index, evaluation in campaign.finished.items()}
-    result = Result(_started(campaign), stopped, seconds, campaign.seconds_choosing, durations)
-    failed = [
-        index for index, evaluation in campaign.finished.items() if isinstance(evaluation.result, Failure)
-    ]
-    if campaign.budget.failures is not None and len(failed) >= campaign.budget.failures:
-        last = next(trial for trial in result.trials if trial.id == failed[-1])
+    # Suggestions that were never handed out are no part of it.
+    waiting = {trial.id for trial in run.store}
+    trials = [trial for trial in run.optimizer.trials if trial.id not in waiting]
+    result = Result(trials, stopped, seconds, run.seconds_choosing, run.tally.durations)
+    failed = run.tally.failed
+    if run.budget.failures is not None and len(failed) >= run.budget.failures:
+        last = next(trial for trial in trials if trial.id == failed[-1])
         words = f"{len(failed)} evaluations failed; the last, with {last.params}:\n{last.reason}"
         raise TooManyFailures(words, result)
     return result
-
-
-def _check_positive(**values: Any) -> None:
-    for name, value in values.items():
-        if value is not None and not is_whole(value, 1):
-            raise ValueError(f"minimize: {name} must be a whole number from 1, got {value!r}")
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
@@ -151,27 +144,18 @@ def _check_settings(settings: Mapping[str, Any]) -> None:
         raise TypeError(f"minimize: there is no setting {given!r}; the optimizer's are {accepted}")
 
 
-def _check_seconds(**values: Any) -> None:
-    for name, value in values.items():
-        if value is None:
-            continue
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not 0 < value < math.inf:
-            raise ValueError(f"minimize: {name} must be a positive number of seconds, got {value!r}")
-
-
-def _check_others(target: Any, executor: Any, callbacks: Any, storage: Any, name: Any) -> None:
-    number = isinstance(target, (int, float)) and not isinstance(target, bool) and math.isfinite(target)
-    if target is not None and not number:
-        raise ValueError(f"minimize: target must be a finite number, got {target!r}")
+def _check_others(executor: Any, callbacks: Any, storage: Any, name: Any) -> None:
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"minimize: executor must be a concurrent.futures.Executor, got {executor!r}")
     if not isinstance(callbacks, Sequence) or not all(callable(one) for one in callbacks):
         raise TypeError(f"minimize: callbacks must be a list of functions, got {callbacks!r}")
-    if storage is not None and not isinstance(storage, str):
-        raise TypeError(f"minimize: storage must be a URL such as 'sqlite:///study.db', got {storage!r}")
+    if storage is not None and not isinstance(storage, (str, Study)):
+        what = "a URL such as 'sqlite:///study.db' or a covey.Study"
+        raise TypeError(f"minimize: storage must be {what}, got {storage!r}")
     if not isinstance(name, str) or not name:
         raise TypeError(f"minimize: name must be a non-empty string, got {name!r}")
+    if isinstance(storage, Study) and name not in (DEFAULT_NAME, storage.name):
+        raise ValueError(f"minimize: storage is the study {storage.name!r} already, got name = {name!r}")
 
 
 @contextmanager
@@ -188,22 +172,24 @@ def _workers(executor: Executor | None, count: int) -> Iterator[Workers]:
 
 
 @contextmanager
-def _opened(storage: str | None, name: str, space: Space) -> Iterator[Study | None]:
-    """The study, if there is to be one; its connections are closed at the end."""
+def _opened(storage: str | Study | None, name: str, space: Space) -> Iterator[Study | None]:
+    """The study, if there is to be one, held for this run; one that was opened here is closed at the end."""
     if storage is None:
         yield None
         return
-    study = Study(storage, name, space)
+    study = storage if isinstance(storage, Study) else Study(storage, name, space)
     try:
+        study.check_space(space)
         with study.exclusive():
             yield study
     finally:
-        study.close()
+        if study is not storage:
+            study.close()
 
 
 def _known_points(
     space: Space, x0: Sequence[Mapping[str, Any]], y0: Sequence[float] | None
-) -> list[tuple[Mapping[str, Any], float | Failure]]:
+) -> list[tuple[Mapping[str, Any], Evaluation]]:
     """Checks the user's own points; those whose values are known, with them."""
     if isinstance(x0, Mapping):
         raise ValueError(f"minimize: x0 must be a list of configurations, got one: {dict(x0)!r}")
@@ -213,27 +199,21 @@ def _known_points(
         return []
     if len(y0) != len(x0):
         raise ValueError(f"minimize: {len(x0)} points in x0 need as many values in y0, got {len(y0)}")
-    return [(params, as_result(value)) for params, value in zip(x0, y0, strict=True)]
+    return [(params, Evaluation(as_result(value), 0.0)) for params, value in zip(x0, y0, strict=True)]
 
 
-def _resume(campaign: Campaign, study: Study) -> list[dict[str, Any]]:
+def _resume(run: Scheduler, study: Study) -> list[dict[str, Any]]:
     """Go on where a study is: finished trials are told, those that were in flight run again first.
 
     Returns the configurations that the study has.
     """
-    campaign.journal = study
+    run.journal = study
     rows = study.recorded()
-    trials = replay(campaign.optimizer, entries(rows, asynchronous=campaign.asynchronous))
+    trials = replay(run.optimizer, entries(rows, asynchronous=run.asynchronous))
     study.adopt({trial.id: row.trial.id for trial, row in zip(trials, rows, strict=True)})
     for trial, row in zip(trials, rows, strict=True):
         if row.result is None:
-            campaign.store.append(trial)
+            run.store.append(trial)
         else:
-            campaign.recall(trial, Evaluation(row.result, row.seconds))
+            run.tally.count(trial, Evaluation(row.result, row.seconds))
     return [row.trial.params for row in rows]
-
-
-def _started(campaign: Campaign) -> list[Trial]:
-    """The optimizer's trials, without suggestions that were never handed out."""
-    waiting = {trial.id for trial in campaign.store}
-    return [trial for trial in campaign.optimizer.trials if trial.id not in waiting]

@@ -1,14 +1,14 @@
-"""What can be seen of a run while it goes on? A line that tells what is known and what is under way."""
+"""The progress of a run: a live line that tells what is known and what is under way."""
 
 from __future__ import annotations
 
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from covey.trial import Failure, Trial
+from covey.trial import Trial
 
 if TYPE_CHECKING:
-    from covey.run.scheduler import Campaign
+    from covey.run.scheduler import Scheduler
 
 
 class Display:
@@ -22,7 +22,7 @@ class Display:
     def __init__(self, total: int | None, wanted: bool) -> None:
         self._total, self._wanted = total, wanted
         self._progress: Any = None
-        self._campaign: Campaign | None = None
+        self._run: Scheduler | None = None
 
     def __enter__(self) -> Display:
         if self._wanted:
@@ -41,9 +41,9 @@ class Display:
         self._bar = self._progress.add_task("", total=self._total)
         self._progress.start()
 
-    def watch(self, campaign: Campaign) -> None:
-        """Look at a campaign from now on."""
-        self._campaign = campaign
+    def watch(self, run: Scheduler) -> None:
+        """Look at a run from here on."""
+        self._run = run
         self._show(None)
 
     def heard(self, _trial: Trial, best: Trial | None) -> None:
@@ -51,18 +51,17 @@ class Display:
         self._show(best)
 
     def _show(self, best: Trial | None) -> None:
-        if self._progress is None or self._campaign is None:
+        if self._progress is None or self._run is None:
             return
-        finished = self._campaign.finished.values()
-        failed = sum(isinstance(evaluation.result, Failure) for evaluation in finished)
-        evaluating = sum(evaluation.seconds for evaluation in finished)
+        tally = self._run.tally
+        evaluating = sum(tally.durations.values())
         value = "-" if best is None else f"{best.value:.6g}"
-        batch = "" if self._campaign.asynchronous else f"batch {self._campaign.batches}, "
+        batch = "" if self._run.asynchronous else f"batch {self._run.batches}, "
         text = (
-            f"{batch}best {value}, {len(self._campaign.flights)} running, {failed} failed, "
-            f"choosing {self._campaign.seconds_choosing:.1f} s, evaluating {evaluating:.1f} s"
+            f"{batch}best {value}, {len(self._run.flights)} running, {len(tally.failed)} failed, "
+            f"choosing {self._run.seconds_choosing:.1f} s, evaluating {evaluating:.1f} s"
         )
-        self._progress.update(self._bar, completed=len(finished), description=text)
+        self._progress.update(self._bar, completed=len(tally.finished), description=text)
 
     def close(self) -> None:
         """Leave the last line as it is."""

@@ -1,4 +1,4 @@
-"""What did a run find? Its trials, the best of them, why it ended and where the time went."""
+"""The result of a run: its trials, the best of them, why it ended and where the time went."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from covey.errors import needs
+from covey.history import best_of
 from covey.trial import Trial
 
 
 @dataclass(frozen=True)
 class Result:
-    """The outcome of a run.
+    """What a run found.
 
     Attributes:
         trials: all trials that were started, in the order of asking.
@@ -31,8 +32,7 @@ class Result:
     @property
     def best(self) -> Trial | None:
         """The trial with the lowest value; None if no evaluation succeeded."""
-        done = [trial for trial in self.trials if trial.value is not None]
-        return min(done, key=lambda trial: (trial.value, trial.id), default=None)
+        return best_of(self.trials)
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame, a row for each trial, parameters in columns of their own."""

@@ -1,4 +1,4 @@
-"""How are workers kept busy? One loop for batches and for asynchronous runs, over any executor.
+"""The scheduler: one loop that keeps workers busy, in batches or asynchronously, on any executor.
 
 The loop's own thread hands out work and takes in results; a second thread tells the optimizer and asks it
 for more, so that choosing goes on while the workers compute. The two ways of running differ in when they ask:
@@ -7,6 +7,7 @@ in batches when everything is in; asynchronously as soon as there are fewer sugg
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,10 +22,10 @@ from concurrent.futures import (
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from covey.arguments import as_result
 from covey.errors import SpaceExhausted
 from covey.optimizer import Optimizer
-from covey.run.evaluate import Objective, evaluate
+from covey.run.budget import Budget, Tally
+from covey.run.evaluate import evaluate
 from covey.run.workers import Workers
 from covey.trial import Evaluation, Failure, Trial
 
@@ -52,25 +53,6 @@ class NoJournal:
         """Nothing."""
 
 
-@dataclass(frozen=True)
-class Budget:
-    """When to stop starting evaluations; those that run are always taken in.
-
-    Attributes:
-        evaluations: how many may be finished, failures included.
-        seconds: of wall-clock time.
-        target: a value that is good enough.
-        failures: how many are too many; reaching it is an error.
-        timeout: seconds that one evaluation may take.
-    """
-
-    evaluations: int | None = None
-    seconds: float | None = None
-    target: float | None = None
-    failures: int | None = None
-    timeout: float | None = None
-
-
 @dataclass
 class Flight:
     """An evaluation under way."""
@@ -80,19 +62,22 @@ class Flight:
 
 
 @dataclass
-class Campaign:
+class Scheduler:
     """A run in progress.
 
     Attributes:
-        objective, optimizer, workers, budget, journal, callbacks: what it works with.
+        objective, takes_trial: what is evaluated, and whether it gets its trial beside the parameters.
+        optimizer, workers, budget, journal, callbacks: what it works with.
         batch_size: how many evaluations run at once.
         asynchronous: whether a worker gets a new point the moment it is free.
-        store, flights, suspects, finished: points to hand out, under way, to be tried alone, and finished.
+        store, flights, suspects: points to hand out, under way, and to be tried alone.
+        tally: what is finished.
         seconds_choosing, batches: spent choosing, and how often.
         stopped: why nothing more is started.
     """
 
-    objective: Objective
+    objective: Callable[..., Any]
+    takes_trial: bool
     optimizer: Optimizer
     workers: Workers
     budget: Budget
@@ -103,16 +88,15 @@ class Campaign:
     store: deque[Trial] = field(default_factory=deque)
     flights: dict[Future[Evaluation], Flight] = field(default_factory=dict)
     suspects: deque[Trial] = field(default_factory=deque)
-    finished: dict[int, Evaluation] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
     seconds_choosing: float = 0.0
     batches: int = 0
     stopped: str | None = None
-    _untold: list[tuple[int, float | Failure]] = field(default_factory=list)
-    _best: Trial | None = None
+    _untold: list[tuple[int, Evaluation]] = field(default_factory=list)
+    _untold_lock: threading.Lock = field(default_factory=threading.Lock)
     _choice: Future[list[Trial]] | None = None
     _exhausted: bool = False
     _alone: bool = False
-    _began: float = field(default_factory=time.monotonic)
 
     def run(self) -> str:
         """Go on until a budget is spent and all is in; returns why it ended."""
@@ -131,20 +115,6 @@ class Campaign:
         self._tell()
         return self.stopped or "done"
 
-    def know(self, trial: Trial, value: float | Failure) -> None:
-        """A trial whose value was known before: told at once, and no part of the budget."""
-        self.optimizer.tell(trial.id, value)
-        self._compare(trial.with_result(as_result(value)))
-
-    def recall(self, trial: Trial, evaluation: Evaluation) -> None:
-        """A trial that is finished, written down and told, or will be: part of the budget."""
-        self.finished[trial.id] = evaluation
-        self._compare(trial.with_result(evaluation.result))
-
-    def _compare(self, trial: Trial) -> None:
-        if trial.value is not None and (self._best is None or trial.value < (self._best.value or 0.0)):
-            self._best = trial
-
     def _over(self) -> bool:
         """Whether nothing runs and nothing may be started."""
         self.stopped = self.stopped or self._reason()
@@ -152,27 +122,18 @@ class Campaign:
         return idle and (self.stopped is not None or (self._exhausted and not self.store))
 
     def _reason(self) -> str | None:
-        budget, best = self.budget, self._best
-        if budget.evaluations is not None and len(self.finished) >= budget.evaluations:
-            return f"{budget.evaluations} evaluations are finished"
-        if budget.seconds is not None and time.monotonic() - self._began >= budget.seconds:
-            return f"{budget.seconds:g} seconds have passed"
-        if budget.target is not None and best is not None and (best.value or 0.0) <= budget.target:
-            return f"the target {budget.target:g} is reached"
-        failures = sum(isinstance(evaluation.result, Failure) for evaluation in self.finished.values())
-        if budget.failures is not None and failures >= budget.failures:
-            return f"{failures} evaluations failed"
+        if reason := self.budget.spent(self.tally):
+            return reason
         if self._exhausted and not self.store and not self.flights:
             return "every configuration of the space has been evaluated"
         return None
 
     def _room(self) -> int:
-        """How many more evaluations the budget allows to start."""
+        """How many more evaluations may be started."""
         if self.stopped is not None:
             return 0
-        if self.budget.evaluations is None:
-            return self.batch_size
-        return self.budget.evaluations - len(self.finished) - len(self.flights) - len(self.suspects)
+        under_way = len(self.flights) + len(self.suspects)
+        return self.budget.room(self.tally, under_way, otherwise=self.batch_size)
 
     def _wanted(self) -> int:
         """How many points to ask for now."""
@@ -202,9 +163,10 @@ class Campaign:
 
     def _tell(self) -> None:
         """Tell what came in: in batches by number, so that the order of arrival does not matter."""
-        arrived, self._untold = self._untold, []
-        for index, result in arrived if self.asynchronous else sorted(arrived, key=lambda pair: pair[0]):
-            self.optimizer.tell(index, result)
+        with self._untold_lock:
+            arrived, self._untold = self._untold, []
+        for index, evaluation in arrived if self.asynchronous else sorted(arrived, key=lambda pair: pair[0]):
+            self.optimizer.tell(index, evaluation)
 
     def _dispatch(self) -> None:
         """Hand points to free workers; after a crash suspects go first, each alone."""
@@ -219,8 +181,9 @@ class Campaign:
             self._submit(trial)
 
     def _submit(self, trial: Trial) -> None:
+        extra = [trial.copy()] if self.takes_trial else []
         try:
-            future = self.workers.submit(evaluate, self.objective, trial.params)
+            future = self.workers.submit(evaluate, self.objective, trial.params, *extra)
         except BrokenExecutor as error:  # it broke since the last look
             if not self.flights:
                 self.workers.recover(error)
@@ -239,7 +202,7 @@ class Campaign:
         if self.budget.timeout is not None:
             due += [(self.workers.began(future) or now) + self.budget.timeout for future in self.flights]
         if self.budget.seconds is not None and self.stopped is None:
-            due.append(self._began + self.budget.seconds)
+            due.append(self.tally.began + self.budget.seconds)
         return max(0.0, min(due) - now) if due else None
 
     def _collect(self) -> None:
@@ -250,7 +213,7 @@ class Campaign:
         broken: list[tuple[Flight, BaseException]] = []
         for future in [future for future in self.flights if future.done()]:
             flight = self.flights.pop(future)
-            error = CancelledError("it was cancelled") if future.cancelled() else future.exception()
+            error = _error_of(future)
             if error is None:
                 self._take(flight, future.result())
             elif isinstance(error, BrokenExecutor) and not self.workers.isolated:
@@ -270,9 +233,10 @@ class Campaign:
 
     def _recover(self, broken: list[tuple[Flight, BaseException]]) -> None:
         """A shared pool broke: all that it ran are suspects; who breaks it alone is the culprit."""
-        while self.flights:  # the rest of the pool's futures break with it
+        while self.flights:
             future, flight = self.flights.popitem()
-            error = future.exception()
+            # One that is not done breaks with its pool, or is left to itself: nobody waits for it.
+            error = _error_of(future) if future.done() else broken[0][1]
             if error is None:
                 self._take(flight, future.result())
             else:
@@ -296,12 +260,17 @@ class Campaign:
     def _take(self, flight: Flight, evaluation: Evaluation) -> None:
         """Write an evaluation down, then let everybody know."""
         self.journal.finished(flight.trial, evaluation)
-        self.recall(flight.trial, evaluation)
-        self._untold.append((flight.trial.id, evaluation.result))
-        trial = flight.trial.with_result(evaluation.result)
+        trial = self.tally.count(flight.trial, evaluation)
+        with self._untold_lock:
+            self._untold.append((trial.id, evaluation))
         for callback in self.callbacks:
-            if callback(trial, self._best):
+            if callback(trial, self.tally.best):
                 self.stopped = self.stopped or "a callback asked to stop"
+
+
+def _error_of(future: Future[Any]) -> BaseException | None:
+    """Why a future that is done has no result; None if it has one."""
+    return CancelledError("it was cancelled") if future.cancelled() else future.exception()
 
 
 def _lost(error: BaseException, flight: Flight) -> Evaluation:

@@ -1,4 +1,4 @@
-"""Who evaluates? Any executor; by default local processes, a pool for each, so that a crash is its own."""
+"""The workers that evaluate: any executor; by default local processes, which crash one at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SINGLE_THREADED = dict.fromkeys(_THREADS, "1")
 
 
 class Workers(Protocol):
-    """What a campaign needs of those who evaluate.
+    """What a scheduler needs of those who evaluate.
 
     Attributes:
         isolated: whether a worker that dies fails only its own evaluation.

@@ -76,9 +76,9 @@ def space_text(space: Space) -> str:
     return json.dumps(describe(space))
 
 
-def space_differences(theirs: str, ours: str) -> list[str]:
-    """What differs between two spaces that are attributes, in words."""
-    return differences(json.loads(theirs), json.loads(ours))
+def space_differences(theirs: str, space: Space) -> list[str]:
+    """What differs between a space as an attribute and a space given, in words."""
+    return differences(json.loads(theirs), json.loads(space_text(space)))
 
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:

@@ -54,7 +54,7 @@ class Study:
         except DuplicatedStudyError:
             study_id = self._storage.get_study_id_from_name(self.name)
             self._check_direction(study_id)
-        self._check_space(study_id)
+        self._claim(study_id)
         return study_id
 
     def _check_direction(self, study_id: int) -> None:
@@ -62,15 +62,27 @@ class Study:
         if names != ["minimize"]:
             raise StudyMismatch(f"study {self.name!r} has the direction {', '.join(names)}; covey minimises")
 
-    def _check_space(self, study_id: int) -> None:
-        ours = codec.space_text(self.space)
+    def _claim(self, study_id: int) -> None:
+        """See to it that the study in the storage is about this space."""
         theirs = self._storage.get_study_user_attrs(study_id).get(codec.SPACE)
         if theirs is None and self._storage.get_n_trials(study_id) == 0:
             # New; or its maker was killed before this line; or it was made empty with Optuna.
-            self._storage.set_study_user_attr(study_id, codec.SPACE, ours)
+            self._storage.set_study_user_attr(study_id, codec.SPACE, codec.space_text(self.space))
         elif theirs is None:
             raise StudyMismatch(f"study {self.name!r} was not written by covey; choose another name")
-        elif found := codec.space_differences(theirs, ours):
+        else:
+            self._compare(theirs, self.space)
+
+    def check_space(self, space: Space) -> None:
+        """Refuse a space that is not this study's.
+
+        Raises:
+            StudyMismatch: if something differs.
+        """
+        self._compare(codec.space_text(self.space), space)
+
+    def _compare(self, theirs: str, space: Space) -> None:
+        if found := codec.space_differences(theirs, space):
             raise StudyMismatch(f"study {self.name!r} has another space: {'; '.join(found)}")
 
     def close(self) -> None:
