@@ -1,6 +1,6 @@
 """Compact results: a line for each run, with only what tables and figures read.
 
-A file of results has a line for every batch, with all points and values. Tables and figures read a tenth of
+A file of results has a line for every batch, with all points and values. Tables and figures read an eighth of
 that. ``covey.bench.records.read`` gives the same kind of records from either.
 """
 
@@ -19,37 +19,29 @@ from covey.errors import BadResults
 RUN = ("problem", "method", "acquisition", "M", "seed", "version")
 """Fields that all records of a run have in common."""
 
-DIGITS = 6
-"""Significant ones of a number that is drawn and never printed."""
-
 
 @dataclass(frozen=True)
 class Columns:
-    """The fields that tables and figures read of a record.
+    """The fields that tables and figures read of a record, kept with all digits.
+
+    A rounded number moves a line by less than anyone sees, and still gives another file of the figure.
 
     Attributes:
-        exact: kept as they are, since tables print them or rank by them.
-        initial: exact too, but read at the initial points alone.
-        drawn: rounded.
+        every: read of every record.
+        initial: read of the initial points alone.
     """
 
-    exact: tuple[str, ...]
+    every: tuple[str, ...]
     initial: tuple[str, ...] = ()
-    drawn: tuple[str, ...] = ()
 
     def of(self, record: Record) -> Record:
         """What is kept of a record."""
-        names = (*self.exact, *(self.initial if record["iteration"] == 0 else ()))
-        kept = {name: record[name] for name in names if name in record}
-        return kept | {name: _rounded(record[name]) for name in self.drawn if name in record}
+        names = (*self.every, *(self.initial if record["iteration"] == 0 else ()))
+        return {name: record[name] for name in names if name in record}
 
 
-PAPER = Columns(exact=("iteration", "best"), drawn=("regret", "distance"))
-VERSUS = Columns(exact=("iteration", "n", "best", "seconds", "error"), initial=("regret",))
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{DIGITS}g}")
+PAPER = Columns(every=("iteration", "best", "regret", "distance"))
+VERSUS = Columns(every=("iteration", "n", "best", "seconds", "error"), initial=("regret",))
 
 
 def merged(records: Iterable[Record], columns: Columns) -> list[Record]:
