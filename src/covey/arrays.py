@@ -1,4 +1,4 @@
-"""What do covey's signatures call an array?"""
+"""Arrays, as signatures call them."""
 
 from __future__ import annotations
 

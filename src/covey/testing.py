@@ -1,4 +1,4 @@
-"""Does an extension keep its promises? Suites that your own tests inherit.
+"""Conformance suites for extensions: your own tests inherit them.
 
 Subclass one and say what is under test; pytest collects the rest::
 

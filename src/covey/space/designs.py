@@ -1,4 +1,4 @@
-"""Which rows fill a space without any model? Quasi-random, random, and those not tried yet."""
+"""Designs: rows that fill a space without any model, quasi-random, random, and those not tried yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does the Gaussian process see a row of the cube? Ordered columns as they are, choices one-hot.
+"""Features: a row of the cube as a model sees it, ordered columns as they are, choices one-hot.
 
 One-hot columns are scaled so that two different choices are at distance 1 whatever their number, and all
 columns of a dimension share its length-scale.
