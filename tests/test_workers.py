@@ -106,6 +106,15 @@ def test_a_broken_process_pool_is_replaced_by_one_made_alike():
             borrowed.submit(os._exit, 9).result(60)
         borrowed.recover(caught.value)
         assert borrowed.submit(abs, -3).result(60) == 3
+        borrowed.close()
+        with pytest.raises(RuntimeError, match="after shutdown"):
+            borrowed.submit(abs, -3)
+
+
+def test_a_borrowed_executor_stays_open():
+    with ThreadPoolExecutor(1) as threads:
+        Borrowed(threads).close()
+        assert threads.submit(abs, -3).result(60) == 3
 
 
 def test_a_borrowed_evaluation_that_has_not_begun_is_taken_back():

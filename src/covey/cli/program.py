@@ -23,8 +23,21 @@ _NUMBER = re.compile(
 _GROUPED = re.compile(r"(?<![\w.,])[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?(?![\w,])")
 """One number with its thousands apart, or several: nobody can tell."""
 
-_KEPT = 1500
-"""Characters of stderr that become a failure's reason; a study keeps 2000."""
+
+@dataclass(frozen=True)
+class Kept:
+    """What of a program's output becomes a failure's reason.
+
+    Attributes:
+        stderr: characters of its end; a study keeps 2000 of a reason, which has more than this in it.
+        line: characters of the last line on stdout that has no number.
+    """
+
+    stderr: int = 1500
+    line: int = 200
+
+
+KEPT = Kept()
 
 
 @dataclass(frozen=True)
@@ -171,7 +184,7 @@ class Program:
 
 def _complaint(code: int, err: str) -> str:
     """The end of stderr, the exit code in its last line."""
-    lines = err[-_KEPT:].strip().splitlines() or ["nothing on stderr"]
+    lines = err[-KEPT.stderr :].strip().splitlines() or ["nothing on stderr"]
     how = f"exit code {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
     return "\n".join([*lines[:-1], f"{how}: {lines[-1].strip()}"])
 
@@ -196,7 +209,7 @@ def last_number(out: str) -> float | Failure:
                 )
         return float(found[-1].group())
     return Failure(
-        f"no number on stdout, which ended with {lines[-1][:200]!r}" if lines else "nothing on stdout"
+        f"no number on stdout, which ended with {lines[-1][: KEPT.line]!r}" if lines else "nothing on stdout"
     )
 
 

@@ -9,11 +9,12 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TextIO
 
 from covey.cli.by_hand import open_study
 from covey.cli.config import Config, check_runnable
 from covey.cli.program import Program, not_runnable
+from covey.cli.show import short
 from covey.run.minimize import minimize
 from covey.run.result import Result
 from covey.study import Study
@@ -64,14 +65,10 @@ class _Lines:
         self._out, self._names = out, list(config.space.dimensions)
 
     def __call__(self, trial: Trial, best: Trial | None) -> None:
-        result = "failed" if trial.value is None else f"{trial.value:.6g}"
-        known = "-" if best is None else f"{best.value:.6g}"
-        params = ", ".join(f"{name} = {_short(trial.params[name])}" for name in self._names)
+        result = "failed" if trial.value is None else short(trial.value)
+        known = "-" if best is None else short(best.value)
+        params = ", ".join(f"{name} = {short(trial.params[name])}" for name in self._names)
         print(f"{result} (best {known}) at {params}", file=self._out, flush=True)
-
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 @contextmanager

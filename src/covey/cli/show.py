@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from covey.cli.config import Config
@@ -11,8 +12,21 @@ from covey.run.result import Result
 from covey.study.address import masked
 from covey.trial import State, Trial
 
-_FAILURES = 5
-"""How many reasons are shown."""
+
+@dataclass(frozen=True)
+class Shown:
+    """How much is shown.
+
+    Attributes:
+        failures: reasons of the last so many; the first ones are mended by then.
+        digits: of numbers; ``covey export`` has them all.
+    """
+
+    failures: int = 5
+    digits: int = 6
+
+
+SHOWN = Shown()
 
 
 def ranked(trials: Sequence[Trial]) -> list[Trial]:
@@ -37,8 +51,8 @@ def count_line(trials: Sequence[Trial]) -> str:
 def failure_lines(trials: Sequence[Trial]) -> list[str]:
     """The last failures, each with the last line of its reason."""
     failed = [trial for trial in trials if trial.state is State.FAILED]
-    more = len(failed) - _FAILURES
-    lines = [f"  trial {trial.id}: {last_line(trial)}" for trial in failed[-_FAILURES:]]
+    more = len(failed) - SHOWN.failures
+    lines = [f"  trial {trial.id}: {last_line(trial)}" for trial in failed[-SHOWN.failures :]]
     return ["failed:", *([f"  ({more} before)"] if more > 0 else []), *lines] if failed else []
 
 
@@ -76,11 +90,12 @@ def print_table(trials: Sequence[Trial]) -> None:
     for name in ("id", "state", "value", *names):
         table.add_column(Text(name), justify="left" if name == "state" else "right")
     for trial in trials:
-        value = "" if trial.value is None else _cell(trial.value)
-        cells = [str(trial.id), str(trial.state), value, *(_cell(trial.params[name]) for name in names)]
+        value = "" if trial.value is None else short(trial.value)
+        cells = [str(trial.id), str(trial.state), value, *(short(trial.params[name]) for name in names)]
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
 
 
-def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def short(value: Any) -> str:
+    """A value of a parameter or an objective, a float with some of its digits."""
+    return f"{value:.{SHOWN.digits}g}" if isinstance(value, float) else str(value)

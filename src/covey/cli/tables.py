@@ -20,8 +20,19 @@ from covey.space import Categorical, Dimension, Space
 from covey.study import Recorded
 from covey.trial import Failure
 
-_CLOSE = 1e-6
-"""Spreadsheets round: a parameter that came back this near is the same."""
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How near a parameter that comes back must be.
+
+    Attributes:
+        relative: spreadsheets round, to no fewer than seven digits.
+    """
+
+    relative: float = 1e-6
+
+
+TOLERANCE = Tolerance()
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,7 @@ def _same(dimension: Dimension, value: Any, text: str) -> bool:
     if isinstance(dimension, Categorical) and isinstance(value, (str, bool)):
         return text.lower() == text_of(value).lower() if isinstance(value, bool) else text == value.strip()
     try:
-        return math.isclose(float(text), value, rel_tol=_CLOSE, abs_tol=0.0)
+        return math.isclose(float(text), value, rel_tol=TOLERANCE.relative, abs_tol=0.0)
     except ValueError:
         return False
 

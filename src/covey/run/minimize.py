@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from inspect import signature
 from typing import Any
 
@@ -162,7 +162,9 @@ def _check_others(executor: Any, callbacks: Any, storage: Any, name: Any) -> Non
 def _workers(executor: Executor | None, count: int) -> Iterator[Workers]:
     """The user's executor, left open; or local processes, ended at the end."""
     if executor is not None:
-        yield Borrowed(executor)
+        borrowed = Borrowed(executor)
+        with closing(borrowed):
+            yield borrowed
         return
     local = LocalProcesses(count)
     try:

@@ -53,6 +53,26 @@ class NoJournal:
         """Nothing."""
 
 
+@dataclass(frozen=True)
+class Reserve:
+    """Suggestions that an asynchronous run holds in store, so that a free worker does not wait for a choice.
+
+    Attributes:
+        share: of the evaluations that run at once; those in store are chosen by older knowledge, so not all.
+        least: how many in any case; without one, the next worker to be free waits.
+    """
+
+    share: float = 0.5
+    least: int = 1
+
+    def of(self, batch_size: int) -> int:
+        """How many beside so many that run."""
+        return max(self.least, int(self.share * batch_size))
+
+
+RESERVE = Reserve()
+
+
 @dataclass
 class Flight:
     """An evaluation under way."""
@@ -138,8 +158,7 @@ class Scheduler:
     def _wanted(self) -> int:
         """How many points to ask for now."""
         if self.asynchronous:
-            spare = max(1, self.batch_size // 2)
-            missing = self.batch_size - len(self.flights) + spare - len(self.store)
+            missing = self.batch_size - len(self.flights) + RESERVE.of(self.batch_size) - len(self.store)
             return min(missing, self._room() - len(self.store))
         busy = self.flights or self.store or self.suspects
         return 0 if busy else min(self.batch_size, self._room())

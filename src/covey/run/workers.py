@@ -8,15 +8,28 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from covey.errors import CoveyError
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_GLANCE = 0.5
-"""Seconds between two looks at whether the parent is there."""
 SINGLE_THREADED = dict.fromkeys(_THREADS, "1")
 """The environment of a local worker: as many workers as cores leave each of them one."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """How a local worker looks after itself.
+
+    Attributes:
+        glance: seconds between two looks at whether the parent is there; rare enough to cost nothing.
+    """
+
+    glance: float = 0.5
+
+
+WATCH = Watch()
 
 
 class Workers(Protocol):
@@ -135,7 +148,7 @@ def _end_with(parent: int) -> None:
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(_GLANCE)
+            time.sleep(WATCH.glance)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="covey-parent").start()
@@ -169,6 +182,7 @@ class Borrowed:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self._submitted: dict[Future[Any], float] = {}
+        self._replaced = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
         """Run a function."""
@@ -200,3 +214,9 @@ class Borrowed:
         self._executor.shutdown(wait=False)
         arguments = (made["_max_workers"], made["_mp_context"], made["_initializer"], made["_initargs"])
         self._executor = ProcessPoolExecutor(*arguments)
+        self._replaced = True
+
+    def close(self) -> None:
+        """Let go of a pool that was made here; the user's own stays open."""
+        if self._replaced:
+            self._executor.shutdown(wait=False, cancel_futures=True)

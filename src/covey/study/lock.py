@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,23 @@ class Patience:
     pause: float = 0.1
 
 
+@dataclass(frozen=True)
+class Probes:
+    """How PostgreSQL finds out that the machine of a holder is lost: in all, it takes a minute.
+
+    Attributes:
+        idle: seconds of silence before the first probe.
+        interval: seconds between probes.
+        count: probes without an answer that end the connection.
+    """
+
+    idle: int = 30
+    interval: int = 10
+    count: int = 3
+
+
 PATIENCE = Patience()
+PROBES = Probes()
 
 
 @contextmanager
@@ -77,12 +93,12 @@ def _file_lock(engine: Engine, name: str, stack: ExitStack) -> Callable[[], bool
 
 
 def _server_lock(engine: Engine, name: str, stack: ExitStack) -> Callable[[], bool]:
-    """An advisory lock of PostgreSQL, with probes so that a lost machine is noticed within a minute."""
+    """An advisory lock of PostgreSQL, with probes so that a lost machine is noticed."""
     from sqlalchemy import text
 
     connection = stack.enter_context(engine.connect().execution_options(isolation_level="AUTOCOMMIT"))
-    for setting in ("tcp_keepalives_idle = 30", "tcp_keepalives_interval = 10", "tcp_keepalives_count = 3"):
-        connection.execute(text(f"set {setting}"))
+    for setting, value in asdict(PROBES).items():
+        connection.execute(text(f"set tcp_keepalives_{setting} = {value}"))
     key = int.from_bytes(_digest(name)[:8], "big", signed=True)
     stack.callback(lambda: connection.execute(text("select pg_advisory_unlock(:key)"), {"key": key}))
     return lambda: bool(

@@ -1,4 +1,4 @@
-"""What does a study.toml ask for? The file checked key by key, as one frozen object."""
+"""The configuration that a study.toml asks for: the file checked key by key, as one frozen object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a TOML file is a key? So that a message can point at the line that is wrong."""
+"""The TOML file as text and data: where each key is, so that a message can point at its line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a study.toml to begin with look like?"""
+"""The study.toml to begin with, as ``covey init`` writes it."""
 
 TEMPLATE = """\
 # A study for covey: what is varied, how it is evaluated, and for how long. Lower values are better.
