@@ -6,15 +6,15 @@ python benchmarks/claims.py benchmarks/results/paper
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from covey.bench.paper.curves import mean_and_error, stacked
+from covey.bench.paper.curves import stacked
 from covey.bench.paper.protocol import COLUMNS
 from covey.bench.records import find, read, there
+from covey.bench.statistics import mean_and_error, means_and_errors
 
 Records = list[dict[str, Any]]
 
@@ -27,9 +27,8 @@ def final(records: Records, problem: str, method: str) -> np.ndarray:
 
 def difference(first: np.ndarray, second: np.ndarray) -> float:
     """First less second in standard errors of the difference; runs with the same seed share their start."""
-    gap = first - second
-    error = gap.std(ddof=1) / math.sqrt(len(gap))
-    return float(gap.mean() / error) if error else 0.0
+    mean, error = mean_and_error(first - second)
+    return mean / error if error else 0.0
 
 
 def speed_up(one: np.ndarray, many: np.ndarray, rounds: int) -> str:
@@ -48,11 +47,11 @@ def speed_ups(records: Records) -> None:
         sizes = sorted({r["M"] for r in records if r["problem"] == problem and r["method"] == "ats"})
         for M in sizes:
             many = stacked(records, "best", problem=problem, method="ats", M=M)
-            mean, error = mean_and_error(one)
-            ours, spread = mean_and_error(many)
+            mean, error = means_and_errors(one)
+            ours, our_error = means_and_errors(many)
             t = column.iterations
             print(
-                f"| {problem} | {M} | {mean[t]:.5g} ± {error[t]:.2g} | {ours[t]:.5g} ± {spread[t]:.2g} "
+                f"| {problem} | {M} | {mean[t]:.5g} ± {error[t]:.2g} | {ours[t]:.5g} ± {our_error[t]:.2g} "
                 f"| {speed_up(one, many, t)} |"
             )
 
@@ -83,7 +82,7 @@ def tuning(records: Records) -> None:
     print("| method | best log-loss after T batches | speed-up |\n|---|---|---|")
     for method in dict.fromkeys(r["method"] for r in records):
         values = stacked(records, "best", method=method)
-        mean, error = mean_and_error(values)
+        mean, error = means_and_errors(values)
         at = min(longest, len(mean) - 1)
         gain = "" if method == "sequential" else speed_up(one, values, longest)
         print(f"| {method} | {mean[at]:.5f} ± {error[at]:.5f} ({len(values)}) | {gain} |")

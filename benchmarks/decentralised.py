@@ -34,6 +34,8 @@ from decentralised_figure import draw
 from decentralised_worker import BOUNDS, PROBLEM, SAMPLERS
 from optuna.trial import FrozenTrial, TrialState
 
+from covey.bench.statistics import mean_and_error
+
 HERE = Path(__file__).parent
 OUT = HERE / "results" / "decentralised.json"
 PICTURE = HERE.parent / "docs" / "decentralised" / "workers.png"
@@ -177,8 +179,8 @@ def _summary(key: tuple[Any, ...], group: list[dict[str, Any]]) -> dict[str, Any
     summary |= {"repetitions": len(group), "median_best": float(np.median(final))}
     summary["exact_duplicates"] = sum(row["exact_duplicates"] for row in group)
     for name, values in columns.items():
-        error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-        summary[name] = {"mean": float(np.mean(values)), "standard_error": error}
+        mean, error = mean_and_error(values)
+        summary[name] = {"mean": mean, "standard_error": error if len(values) > 1 else None}
     return summary
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import NullLocator
 
-from covey.bench.paper.curves import mean_and_error
+from covey.bench.statistics import mean_and_error
 from covey.bench.style import pyplot
 
 LABELS = {"covey": "CoveySampler", "gp": "GPSampler", "tpe": "TPESampler, constant liar"}
@@ -53,8 +53,8 @@ def _by_workers(axis: Any, rows: list[dict[str, Any]], field: str, scale: float,
         return
     workers = sorted({row["workers"] for row in rows})
     values = [[scale * row[field] for row in rows if row["workers"] == count] for count in workers]
-    means, errors = zip(*(mean_and_error(np.array(runs)[:, None]) for runs in values), strict=True)
-    axis.errorbar(workers, np.ravel(means), np.ravel(errors), label=LABELS[sampler], **LOOKS[sampler])
+    means, errors = zip(*(mean_and_error(runs) for runs in values), strict=True)
+    axis.errorbar(workers, means, errors, label=LABELS[sampler], **LOOKS[sampler])
 
 
 def _by_trials(axis: Any, rows: list[dict[str, Any]], minimum: float, sampler: str) -> None:

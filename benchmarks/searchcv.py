@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import statistics
 import time
 import warnings
 from collections.abc import Callable
@@ -43,6 +42,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from covey.bench.statistics import mean_and_error
 from covey.integrations.sklearn import CoveySearchCV
 
 OUT = Path(__file__).parent / "results" / "searchcv.json"
@@ -206,8 +206,8 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             cell: dict[str, Any] = {"problem": problem, "search": search, "repetitions": len(own)}
             for what in MEASURED:
                 values = [row[what] for row in own]
-                error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
-                cell[what] = {"mean": statistics.fmean(values), "standard_error": error}
+                mean, error = mean_and_error(values)
+                cell[what] = {"mean": mean, "standard_error": error if len(values) > 1 else None}
             found.append(cell)
     return found
 

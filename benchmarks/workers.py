@@ -26,6 +26,7 @@ from virtual import simulate
 
 import covey
 from covey.bench.problems.functions import PROBLEMS
+from covey.bench.statistics import mean_and_error, means_and_errors
 
 PROBLEM = PROBLEMS["hartmann6"]
 RESULTS = Path(__file__).parent / "results"
@@ -113,8 +114,8 @@ def tell(runs: list[dict[str, Any]]) -> str:
 
 
 def _plus_minus(values: list[float], digits: int = 1) -> str:
-    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
-    return f"{np.mean(values):.{digits}f} ± {error:.{digits}f}"
+    mean, error = mean_and_error(values)
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
 
 
 def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -170,7 +171,7 @@ def _draw(axis: Any, runs: list[dict[str, Any]], label: str, style: dict[str, st
         [np.array(run["best"])[np.searchsorted(run["ends"], grid, side="right").clip(1) - 1] for run in runs]
     )
     regret = np.maximum(regret - PROBLEM.minimum, 1e-6)
-    mean, error = regret.mean(axis=0), regret.std(axis=0, ddof=1) / np.sqrt(len(runs))
+    mean, error = means_and_errors(regret)
     axis.plot(grid, mean, label=f"{label} (n = {len(runs)})", **style)
     axis.fill_between(grid, np.maximum(mean - error, 1e-6), mean + error, alpha=0.2, color=style["color"])
 

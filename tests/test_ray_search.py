@@ -189,6 +189,43 @@ def test_a_restored_search_is_the_one_that_was_saved(tmp_path, told):
     assert run(again, 2, first=20)[0] not in [trial.params for trial in search._optimizer.trials]
 
 
+def test_a_restored_search_tells_in_the_order_of_arrival(tmp_path, monkeypatch):
+    """And so suggests what the live one does: the model depends on the order."""
+    fast = covey.strategy("auto", s=2)
+    search = searcher(strategy=fast)
+    configs = {f"t{k}": search.suggest(f"t{k}") for k in range(8)}
+    for name in ("t6", "t2", "t7", "t0", "t5", "t1"):
+        loss = (configs[name]["x"] - 0.3) ** 2 + configs[name]["net"]["depth"]
+        search.on_trial_complete(name, {"loss": loss}, error=name == "t7")
+    search.add_evaluated_point({"x": 0.5, "net": {"depth": 2}}, 2.5)
+    search.on_trial_complete("t3", {"loss": 4.5})
+    told, tell = [], covey.Optimizer.tell
+    monkeypatch.setattr(covey.Optimizer, "tell", lambda o, k, value: (told.append(k), tell(o, k, value)))
+    again = CoveySearch(strategy=fast)
+    again.restore(saved(search, tmp_path))
+    again.restore(saved(again, tmp_path))
+    assert told == [6, 2, 7, 0, 5, 1, 8, 3] * 2
+    assert [again.suggest(f"n{k}") for k in range(2)] == [search.suggest(f"n{k}") for k in range(2)]
+
+
+def test_choices_that_are_no_data_are_the_same_in_another_process(tmp_path):
+    """Their repr has an address."""
+
+    def search():
+        return CoveySearch(covey.Space({"f": covey.Categorical([object(), object()])}), "loss", "min")
+
+    first, again = search(), search()
+    first.suggest("a")
+    again.restore(saved(first, tmp_path))
+    assert len(again._optimizer.trials) == 1
+
+
+def test_the_tuners_choice_is_the_spaces_categorical():
+    own = CoveySearch(covey.Space({"c": covey.Categorical(["a", "b"])}))
+    assert own.set_search_properties("loss", "min", {"c": tune.choice(["a", "b"])})
+    assert not own.set_search_properties("loss", "min", {"c": tune.choice(["a", "c"])})
+
+
 def test_points_that_wait_are_kept(tmp_path):
     points = [{"x": 0.25, "net": {"depth": 3}}, {"x": 0.5, "net": {"depth": 4}}]
     search = searcher(points_to_evaluate=points)
@@ -215,7 +252,7 @@ def test_states_are_json_and_choices_need_not_be(tmp_path):
     with open(path) as file:
         assert set(json.load(file)) == {
             *("format", "tree", "space", "seed", "trials"),
-            *("metric", "mode", "live", "queue"),
+            *("metric", "mode", "live", "queue", "told"),
         }
     with pytest.raises(ValueError, match="give it to CoveySearch before"):
         CoveySearch().restore(path)

@@ -190,9 +190,9 @@ def test_a_peer_proposes_configurations_of_any_space_and_is_repeatable(method):
 def test_a_space_is_described_in_the_words_of_the_protocol():
     words = described(Space({"x": Float(0.5, 2, log=True), "n": Int(1, 3), "c": Categorical(["a", 1])}))
     assert words == [
-        {"name": "x", "kind": "float", "low": 0.5, "high": 2, "log": True},
-        {"name": "n", "kind": "int", "low": 1, "high": 3, "log": False},
-        {"name": "c", "kind": "categorical", "choices": ["a", 1]},
+        {"name": "x", "type": "float", "low": 0.5, "high": 2, "log": True},
+        {"name": "n", "type": "int", "low": 1, "high": 3, "log": False},
+        {"name": "c", "type": "categorical", "choices": ["a", 1]},
     ]
 
 

@@ -86,7 +86,7 @@ class Greedy:
 
     def positions(self, kind: str) -> dict[int, list[float]]:
         """Column -> what it may hold, of all dimensions of a kind."""
-        return {k: levels(d) for k, d in enumerate(self.space) if d["kind"] == kind}
+        return {k: levels(d) for k, d in enumerate(self.space) if d["type"] == kind}
 
 
 if __name__ == "__main__":

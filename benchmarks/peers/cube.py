@@ -22,7 +22,7 @@ def scaled(dimension: Dimension, value: float) -> float:
 
 def levels(dimension: Dimension) -> list[float]:
     """The positions of integers or categories, in order."""
-    if dimension["kind"] == "categorical":
+    if dimension["type"] == "categorical":
         return [float(k) for k in range(len(dimension["choices"]))]
     return [scaled(dimension, value) for value in range(dimension["low"], dimension["high"] + 1)]
 
@@ -33,7 +33,7 @@ def encode(space: list[Dimension], params: Params) -> list[float]:
 
 
 def _position(dimension: Dimension, value: Any) -> float:
-    if dimension["kind"] == "categorical":
+    if dimension["type"] == "categorical":
         return levels(dimension)[dimension["choices"].index(value)]
     return scaled(dimension, value)
 
@@ -44,11 +44,11 @@ def decode(space: list[Dimension], row: list[float]) -> Params:
 
 
 def _value(dimension: Dimension, position: float) -> Any:
-    if dimension["kind"] == "float":
+    if dimension["type"] == "float":
         return _number(dimension, position)
     places = levels(dimension)
     nearest = min(range(len(places)), key=lambda k: abs(places[k] - position))
-    return dimension["choices"][nearest] if dimension["kind"] == "categorical" else dimension["low"] + nearest
+    return dimension["choices"][nearest] if dimension["type"] == "categorical" else dimension["low"] + nearest
 
 
 def _number(dimension: Dimension, position: float) -> float:
@@ -59,9 +59,9 @@ def _number(dimension: Dimension, position: float) -> float:
 
 def spread(dimension: Dimension, uniform: float) -> Any:
     """The value for a uniform number in [0, 1): each category, and each integer, gets its fair share."""
-    if dimension["kind"] == "categorical":
+    if dimension["type"] == "categorical":
         return dimension["choices"][int(uniform * len(dimension["choices"]))]
-    if dimension["kind"] == "float":
+    if dimension["type"] == "float":
         return _number(dimension, uniform)
     wider = {**dimension, "low": dimension["low"] - 0.5, "high": dimension["high"] + 0.5}
     return min(max(round(_number(wider, uniform)), dimension["low"]), dimension["high"])

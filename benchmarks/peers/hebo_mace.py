@@ -19,9 +19,9 @@ KINDS = {("float", False): "num", ("float", True): "pow", ("int", False): "int",
 
 def parameter(dimension: Dimension) -> Params:
     """As HEBO's design space describes it."""
-    if dimension["kind"] == "categorical":
+    if dimension["type"] == "categorical":
         return {"name": dimension["name"], "type": "cat", "categories": dimension["choices"]}
-    kind = KINDS[dimension["kind"], dimension["log"]]
+    kind = KINDS[dimension["type"], dimension["log"]]
     return {"name": dimension["name"], "type": kind, "lb": dimension["low"], "ub": dimension["high"]}
 
 
@@ -48,10 +48,10 @@ class Mace:
 
 def _value(dimension: Dimension, value: float) -> float:
     """Within bounds again: HEBO calculates in single precision."""
-    if dimension["kind"] == "categorical":
+    if dimension["type"] == "categorical":
         return value
     exact = min(max(value, dimension["low"]), dimension["high"])
-    return int(exact) if dimension["kind"] == "int" else float(exact)
+    return int(exact) if dimension["type"] == "int" else float(exact)
 
 
 if __name__ == "__main__":

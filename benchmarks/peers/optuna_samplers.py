@@ -22,9 +22,9 @@ from protocol import Dimension, Params, Setup, serve
 
 
 def distribution(dimension: Dimension) -> BaseDistribution:
-    if dimension["kind"] == "categorical":
+    if dimension["type"] == "categorical":
         return CategoricalDistribution(dimension["choices"])
-    kind = FloatDistribution if dimension["kind"] == "float" else IntDistribution
+    kind = FloatDistribution if dimension["type"] == "float" else IntDistribution
     return kind(dimension["low"], dimension["high"], log=dimension["log"])
 
 

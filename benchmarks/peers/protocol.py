@@ -4,7 +4,7 @@
     {"ask": 5}                                   -> {"params": [{...}, ...], "seconds": 0.21}
     {"tell": [{...}, ...], "values": [1.0, ...]} -> {"seconds": 0.0}
 
-A dimension of the space has a name and a kind: "float" and "int" have low, high and log, "categorical" has
+A dimension of the space has a name and a type: "float" and "int" have low, high and log, "categorical" has
 choices. ``initial`` says how many points of the initial design will be told before the first ask. Seconds are
 those spent inside the peer. An error is answered as {"error": ..., "seconds": ...}, and the peer goes on.
 

@@ -14,10 +14,10 @@ from skopt.space import Categorical, Integer, Real
 
 def parameter(dimension: Dimension) -> Categorical | Integer | Real:
     name = dimension["name"]
-    if dimension["kind"] == "categorical":
+    if dimension["type"] == "categorical":
         return Categorical(dimension["choices"], name=name)
     prior = "log-uniform" if dimension["log"] else "uniform"
-    kind = Real if dimension["kind"] == "float" else Integer
+    kind = Real if dimension["type"] == "float" else Integer
     return kind(dimension["low"], dimension["high"], prior=prior, name=name)
 
 

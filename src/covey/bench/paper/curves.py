@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Array
+from covey.bench.statistics import means_and_errors
 from covey.bench.style import label, look
 
 
@@ -24,18 +25,10 @@ def stacked(records: Sequence[dict[str, Any]], field: str, **chosen: Any) -> Arr
     return np.array([[run[k] for k in range(length)] for run in runs.values()], dtype=float)
 
 
-def mean_and_error(values: Array) -> tuple[Array, Array]:
-    """Over runs (runs, iterations) -> two of (iterations,); the error of a single run is 0."""
-    error = (
-        values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.zeros(values.shape[1])
-    )
-    return values.mean(axis=0), error
-
-
 def draw(
     axis: Any, values: Array, method: str, *, name: str | None = None, floor: float | None = None
 ) -> None:
-    """A line of the mean by iteration, with a band of one standard error.
+    """A line of the mean by iteration, with a band of one standard error; a single run has none.
 
     Args:
         axis: of matplotlib.
@@ -44,7 +37,7 @@ def draw(
         name: in the legend.
         floor: no value is drawn below this.
     """
-    mean, error = mean_and_error(values if floor is None else np.maximum(values, floor))
+    mean, error = means_and_errors(values if floor is None else np.maximum(values, floor))
     steps, how = np.arange(1, len(mean)), look(method)
     lower, upper = (mean - error)[1:], (mean + error)[1:]
     if floor is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.bench.paper.curves import draw, mean_and_error, present, stacked
+from covey.bench.paper.curves import draw, present, stacked
 from covey.bench.paper.protocol import CLIP, COLUMNS, METHODS
 from covey.bench.style import label, look, pyplot, save
 
@@ -148,7 +148,7 @@ def _violins(axis: Any, values: Any, method: str, k: int, count: int) -> None:
     how = look(method)
     for body in axis.violinplot(values, places, widths=width, showextrema=False)["bodies"]:
         body.set(facecolor=how.color, edgecolor=how.color, alpha=0.55)
-    mean, _ = mean_and_error(values)
+    mean = values.mean(axis=0)
     axis.plot(places, mean, "o", color="white", markeredgecolor=how.color, markersize=3, label=label(method))
 
 

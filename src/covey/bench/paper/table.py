@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from covey.bench.paper.protocol import COLUMNS, REPORTED, Column, Reported
+from covey.bench.statistics import mean_and_error
 
 ENOUGH = 2.0
 """Standard errors of the difference within which two means are called the same."""
@@ -60,8 +59,6 @@ def _belongs(record: dict[str, Any], column: Column) -> bool:
 
 
 def _cell(method: str, column: Column, best: list[float]) -> Cell:
-    mean = float(np.mean(best))
-    error = float(np.std(best, ddof=1) / math.sqrt(len(best))) if len(best) > 1 else math.nan
     base = Cell(
         column.problem,
         method,
@@ -69,8 +66,7 @@ def _cell(method: str, column: Column, best: list[float]) -> Cell:
         1 if method.startswith("sequential") else column.batch,
         column.acquisition,
         len(best),
-        mean,
-        error,
+        *mean_and_error(best),
     )
     reported = REPORTED.get((method.partition(":")[0], column.problem))
     return base if reported is None or len(best) == 1 else _compared(base, reported)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
+from covey.arguments import is_whole
 from covey.bench.problems import scalable as s
 from covey.bench.problems.classical import CLASSICAL
 from covey.bench.problems.interface import Formula, Points, Problem
@@ -40,8 +40,7 @@ class Family:
 
     def problem(self, dim: int) -> Problem:
         """The one of ``dim`` variables; raises ValueError if there is none."""
-        whole = isinstance(dim, Integral) and not isinstance(dim, bool)
-        if not whole or dim < self.least or dim % self.multiple:
+        if not is_whole(dim, self.least) or dim % self.multiple:
             kind = "whole number" if self.multiple == 1 else f"multiple of {self.multiple}"
             raise ValueError(f"{self.name}: dim must be a {kind} from {self.least}, got {dim!r}")
         d = int(dim)

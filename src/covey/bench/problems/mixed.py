@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from covey.arguments import is_whole
 from covey.bench.problems.interface import Problem
 from covey.space import Categorical, Dimension, Float, Int, Space
 
@@ -123,5 +124,5 @@ def _check(problems: tuple[Problem, ...], counts: Mapping[str, int]) -> None:
     for name, count in counts.items():
         if name not in known:
             raise ValueError(f"mixed: integers must be of {known}, got {name!r}")
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 2:
+        if not is_whole(count, 2):
             raise ValueError(f"mixed: {name!r} must have a whole number of values from 2, got {count!r}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.arguments import is_whole
 from covey.arrays import Array
 from covey.bench.problems.functions import FAMILIES, PROBLEMS
 from covey.bench.problems.interface import Benchmark, Formula, Problem
@@ -135,6 +136,6 @@ def noisy(problem: Benchmark, sigma: float, seed: int) -> Noisy:
 
 
 def _checked(seed: int) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_whole(seed, 0):
         raise ValueError(f"seed must be a whole number from 0, got {seed!r}")
     return int(seed)

@@ -8,13 +8,14 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from covey.errors import PeerError
 from covey.run.workers import SINGLE_THREADED
 from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.space.describe import describe_dimension, plain
 
 Params: TypeAlias = Mapping[str, Any]
 
@@ -43,14 +44,12 @@ def described(space: Space) -> list[dict[str, Any]]:
 
 
 def _words(dimension: Dimension) -> dict[str, Any]:
-    match dimension:
-        case Categorical(choices=choices):
-            return {"kind": "categorical", "choices": list(choices)}
-        case Float():
-            return {"kind": "float", **asdict(dimension)}
-        case Int():
-            return {"kind": "int", **asdict(dimension)}
-    raise ValueError(f"peers know Float, Int and Categorical, got {dimension!r}")
+    if not isinstance(dimension, (Float, Int, Categorical)):
+        raise ValueError(f"peers know Float, Int and Categorical, got {dimension!r}")
+    # A peer gives choices back as it gets them, so they must be what JSON can say.
+    if isinstance(dimension, Categorical) and any(plain(one) is not one for one in dimension.choices):
+        raise ValueError(f"peers know choices of texts, numbers and None, got {dimension!r}")
+    return describe_dimension(dimension)
 
 
 class Conversation:

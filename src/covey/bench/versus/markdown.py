@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from covey.bench.paper.table import plus_minus
-from covey.bench.versus.ranks import SIZES, Ends, Record, ends, mean_and_error, proposal_seconds, standings
+from covey.bench.statistics import mean_and_error
+from covey.bench.versus.ranks import SIZES, Ends, Record, ends, proposal_seconds, standings
 from covey.bench.versus.suite import GROUPS
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from covey.arguments import check_count
 from covey.bench.problems.interface import Benchmark
 from covey.bench.versus.conversation import Params
 from covey.bench.versus.players import Player, player
@@ -80,8 +81,8 @@ def _batches(M: int, evaluations: int | None) -> int:
 
 
 def initial_points(space: Space, name: str, seed: int) -> list[Params]:
-    """The random points that everyone begins with: one per dimension and one more, within 5 to 20."""
-    count = min(max(len(space) + 1, 5), 20)
+    """The random points that everyone begins with, as many as covey takes by default."""
+    count = check_count(None, len(space))
     return _random_points(space, count, np.random.default_rng([seed, zlib.crc32(name.encode())]))
 
 

@@ -8,7 +8,7 @@ second mean: how much it would change with other problems of these kinds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,17 +16,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from covey.arrays import Array
+from covey.bench.statistics import mean_and_error
 
 Record: TypeAlias = dict[str, Any]
 Start: TypeAlias = tuple[str, int]
 """Problem and seed: what runs that are compared have in common."""
-
-
-def mean_and_error(values: Iterable[float]) -> tuple[float, float]:
-    """The mean and its standard error, NaN for a single value."""
-    array = np.array(list(values), dtype=float)
-    error = array.std(ddof=1) / math.sqrt(len(array)) if len(array) > 1 else math.nan
-    return float(array.mean()), float(error)
 
 
 @dataclass(frozen=True)

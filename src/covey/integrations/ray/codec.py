@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from covey.integrations.labelled import Labelled
 from covey.integrations.ray.domains import Multiples
 from covey.space import Categorical, Float, Int
+from covey.space.describe import plain
 
 
 class Kind(NamedTuple):
@@ -34,7 +35,7 @@ KINDS: dict[str, Kind] = {
 
 def dump(value: Any) -> Any:
     """A value in JSON's terms; raises TypeError if there is something in it of another kind."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if plain(value) is value:
         return value
     for name, kind in KINDS.items():
         if type(value) is kind.type:

@@ -8,7 +8,7 @@ from typing import Any
 from covey.arguments import as_result
 from covey.errors import SpaceExhausted, needs
 from covey.integrations.ray.layout import Layout, varies
-from covey.integrations.ray.state import layout_of, read, replay, sketch, write
+from covey.integrations.ray.state import description, layout_of, optimizer_of, read, write
 from covey.optimizer import Optimizer
 from covey.space import Float, Space
 from covey.trial import Failure
@@ -58,6 +58,7 @@ class CoveySearch(Searcher):
         self._optimizer: Optimizer | None = None
         self._queue: list[int] = []
         self._live: dict[str, int] = {}
+        self._told: list[int] = []  # in the order of arrival, which the model depends on
         if space is not None:
             self._begin(Layout(space))
 
@@ -69,7 +70,7 @@ class CoveySearch(Searcher):
         if self._layout is None:
             self._begin(Layout(config))
             return True
-        return varies(config) and sketch(Layout(config).space) == sketch(self._layout.space)
+        return varies(config) and description(Layout(config).space) == description(self._layout.space)
 
     def suggest(self, trial_id: str) -> dict[str, Any] | str:
         """The next configuration; FINISHED when a finite space is used up."""
@@ -87,7 +88,9 @@ class CoveySearch(Searcher):
         """Tell the model; nothing is told of a trial that is not known, as may be after a restore."""
         if trial_id in self._live:
             _, optimizer = self._ready()
-            optimizer.tell(self._live.pop(trial_id), self._outcome(result or {}, error))
+            index = self._live.pop(trial_id)
+            optimizer.tell(index, self._outcome(result or {}, error))
+            self._told.append(index)
 
     def add_evaluated_point(
         self,
@@ -99,22 +102,24 @@ class CoveySearch(Searcher):
     ) -> None:
         """Tell the model of a configuration that was evaluated elsewhere."""
         layout, optimizer = self._ready()
-        optimizer.add(layout.read(parameters), self._outcome({self._metric: value}, error))
+        trial = optimizer.add(layout.read(parameters), self._outcome({self._metric: value}, error))
+        self._told.append(trial.id)
 
     def save(self, checkpoint_path: str) -> None:
         """Write all that is known to a JSON file; Tune does so as it goes."""
         if self._layout is not None and self._optimizer is not None:
-            rest = {"metric": self._metric, "mode": self._mode, "live": self._live, "queue": self._queue}
-            write(checkpoint_path, self._layout, self._optimizer, rest)
+            rest = {"metric": self._metric, "mode": self._mode}
+            trials = {"live": self._live, "queue": self._queue, "told": self._told}
+            write(checkpoint_path, self._layout, self._optimizer, rest | trials)
 
     def restore(self, checkpoint_path: str) -> None:
         """Go on from a saved file, which also says what Tune tells only once: space, metric and mode."""
         saved = read(checkpoint_path)
         layout = self._layout or layout_of(saved)
-        self._optimizer = replay(saved, layout.space, self._settings)
+        self._optimizer = optimizer_of(saved, layout.space, self._settings)
         self._layout = layout
         self._metric, self._mode = self._metric or saved["metric"], self._mode or saved["mode"]
-        self._live, self._queue = dict(saved["live"]), list(saved["queue"])
+        self._live, self._queue, self._told = dict(saved["live"]), list(saved["queue"]), list(saved["told"])
 
     def _begin(self, layout: Layout) -> None:
         """A new optimizer, and the user's points for it to begin with."""

@@ -1,12 +1,14 @@
-"""What survives when a Ray Tune run is stopped? Every trial, told or in flight, as plain JSON.
+"""State of a Ray Tune search on disk: every trial, told or in flight, as plain JSON.
 
-An optimizer is its seed and its trials, so writing these down is enough to build it again; nothing is
-unpickled. Discrete parameters are written as levels, since what they stand for need not fit into JSON.
+An optimizer is its seed, its trials and the order in which they were told, so writing these down is enough to
+build it again; nothing is unpickled. Discrete parameters are written as levels, since what they stand for
+need not fit into JSON.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,15 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from covey.history import Entry, replay
+from covey.integrations.labelled import Labelled
 from covey.integrations.ray.codec import dump, load
 from covey.integrations.ray.layout import Layout
 from covey.optimizer import Optimizer
-from covey.space import Dimension, Space
+from covey.space import Categorical, Dimension, Space
+from covey.space.describe import describe_dimension, differences
 from covey.trial import Failure, State, Trial
 
-_FORMAT = "covey.CoveySearch 1"
-_FEW = 64
-"""Up to this many levels are all looked at to tell spaces apart."""
+_FORMAT = "covey.CoveySearch 2"
+"""Of the file: another number makes those of other versions unknown."""
 
 
 def write(path: str, layout: Layout, optimizer: Optimizer, rest: Mapping[str, Any]) -> None:
@@ -30,7 +34,7 @@ def write(path: str, layout: Layout, optimizer: Optimizer, rest: Mapping[str, An
     document = {
         "format": _FORMAT,
         "tree": _tree(layout),
-        "space": sketch(layout.space),
+        "space": description(layout.space),
         "seed": optimizer.seed,
         "trials": [_written(layout.space, trial) for trial in optimizer.trials],
         **rest,
@@ -66,39 +70,40 @@ def _tree(layout: Layout) -> Any:
         return None
 
 
-def replay(document: Mapping[str, Any], space: Space, settings: Mapping[str, Any]) -> Optimizer:
-    """The optimizer of a saved state, with the seed it had.
+def optimizer_of(document: Mapping[str, Any], space: Space, settings: Mapping[str, Any]) -> Optimizer:
+    """The optimizer of a saved state, with the seed it had, told in the order of arrival.
 
     Raises:
         ValueError: if it was saved for another space.
     """
-    if (ours := sketch(space)) != document["space"]:
-        raise ValueError(f"the state was saved for another space: {document['space']}, now {ours}")
+    if found := differences(document["space"], description(space)):
+        raise ValueError(f"the state was saved for another space: {'; '.join(found)}")
     optimizer = Optimizer(space, **{**settings, "seed": document["seed"]})
-    for saved in document["trials"]:
-        trial = optimizer.include(_params(space, saved["params"]))
-        if saved["state"] != State.RUNNING:
-            failed = saved["state"] == State.FAILED
-            optimizer.tell(trial, Failure(saved["reason"]) if failed else saved["value"])
+    places = {index: place for place, index in enumerate(document["told"])}
+    entries = [
+        Entry(_params(space, saved["params"]), _result(saved), places.get(index, math.inf))
+        for index, saved in enumerate(document["trials"])
+    ]
+    replay(optimizer, entries)
     return optimizer
 
 
-def sketch(space: Space) -> dict[str, list[Any]]:
-    """Values of each dimension: enough to tell two spaces apart, and the same in another process."""
-    return {name: [_plain(value) for value in _samples(dim)] for name, dim in space.dimensions.items()}
+def _result(saved: Mapping[str, Any]) -> float | Failure | None:
+    if saved["state"] == State.RUNNING:
+        return None
+    return Failure(saved["reason"]) if saved["state"] == State.FAILED else float(saved["value"])
 
 
-def _samples(dimension: Dimension) -> list[Any]:
-    if (count := dimension.levels) is None:
-        return [dimension.decode(position) for position in (0.0, 0.5, 1.0)]
-    levels = range(count) if count <= _FEW else (0, count // 2, count - 1)
-    return [count, *(_at_level(dimension, level) for level in levels)]
+def description(space: Space) -> dict[str, dict[str, Any]]:
+    """A space as plain data that is the same in another process."""
+    return {name: describe_dimension(_as_labels(dim)) for name, dim in space.dimensions.items()}
 
 
-def _plain(value: Any) -> Any:
-    """A number or a text as it is, of other things their kind: a repr may have an address in it."""
-    plain = value is None or isinstance(value, (bool, int, float, str))
-    return value if plain else type(value).__name__
+def _as_labels(dimension: Dimension) -> Dimension:
+    """Choices as Tune's own are here. The repr of one that is no data may have an address in it."""
+    if isinstance(dimension, Categorical):
+        return Labelled(Categorical(range(dimension.levels)), dimension.choices)
+    return dimension
 
 
 def _at_level(dimension: Dimension, level: int) -> Any:
