@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.ticker import NullLocator
 
 from covey.bench.statistics import mean_and_error
-from covey.bench.style import pyplot
+from covey.bench.style import pyplot, shrink
 
 LABELS = {"covey": "CoveySampler", "gp": "GPSampler", "tpe": "TPESampler, constant liar"}
 LOOKS = {
@@ -46,6 +46,7 @@ def draw(rows: list[dict[str, Any]], minimum: float, picture: Path) -> None:
     figure.legend(*labelled.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     picture.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(picture)
+    shrink(picture)
 
 
 def _by_workers(axis: Any, rows: list[dict[str, Any]], field: str, scale: float, sampler: str) -> None:

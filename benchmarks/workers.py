@@ -27,6 +27,7 @@ from virtual import simulate
 import covey
 from covey.bench.problems.functions import PROBLEMS
 from covey.bench.statistics import mean_and_error, means_and_errors
+from covey.bench.style import shrink
 
 PROBLEM = PROBLEMS["hartmann6"]
 RESULTS = Path(__file__).parent / "results"
@@ -160,7 +161,9 @@ def figure() -> None:
     np.atleast_1d(axes)[0].set_ylabel("regret on Hartmann6")
     np.atleast_1d(axes)[0].legend(frameon=False)
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    made.savefig(PICTURE.with_suffix(".png"), dpi=150)
+    picture = PICTURE.with_suffix(".png")
+    made.savefig(picture, dpi=150)
+    shrink(picture)
     print(f"written: {PICTURE.with_suffix('.png')}")
 
 

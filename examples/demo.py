@@ -27,6 +27,7 @@ from rich.table import Table
 
 import covey
 from covey.bench.problems.functions import PROBLEMS
+from covey.bench.style import shrink
 
 PROBLEM = PROBLEMS["hartmann6"]
 METHODS = ("random", "p-ts", "lp", "b-lcb", "ats-b-lcb", "ats", "h-ats", "auto")
@@ -141,6 +142,7 @@ def picture(runs: list[Run], path: Path) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     figure.savefig(path, dpi=150)
+    shrink(path)
     plt.close(figure)
 
 
