@@ -151,7 +151,7 @@ def figure() -> None:
         for workers in sorted({row["workers"] for row in rows}):
             title = f"{workers} {'processes' if mode == 'real' else 'virtual workers'}"
             panels.append((title, [row for row in rows if row["workers"] == workers]))
-    plt.rcParams.update({"font.size": 9, "svg.hashsalt": "covey"})
+    plt.rcParams.update({"font.size": 9})
     made, axes = plt.subplots(1, len(panels), figsize=(3.0 * len(panels), 2.9), layout="constrained")
     for axis, (title, rows) in zip(np.atleast_1d(axes), panels, strict=True):
         for asynchronous, style in ((True, {"color": "#0b5394"}), (False, {"color": "#e69138", "ls": "--"})):

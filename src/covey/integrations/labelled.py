@@ -1,4 +1,4 @@
-"""How does covey vary things that are neither numbers nor hashable? By their place in a row of labels."""
+"""Labels for things that are neither numbers nor hashable: covey varies their place in a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did the paper run, and what did it report? Its five problems, its methods and its table."""
+"""Protocol of the paper: its five problems, its methods and its table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions of any number of variables have known answers? Formula and minimisers of each."""
+"""Scalable functions, of any number of variables: formula and minimisers of each."""
 
 from __future__ import annotations
 

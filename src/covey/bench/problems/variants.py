@@ -1,4 +1,4 @@
-"""What if the answer moves, or the value is uncertain? Problems made out of problems."""
+"""Variants: problems made out of problems, whose answer moves or whose value is uncertain."""
 
 from __future__ import annotations
 

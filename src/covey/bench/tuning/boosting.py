@@ -1,4 +1,4 @@
-"""How well does XGBoost tune? The paper's space and validation loss, and runs on them."""
+"""Boosting: the paper's space and validation loss of XGBoost, and runs on them."""
 
 from __future__ import annotations
 

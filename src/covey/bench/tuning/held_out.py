@@ -1,4 +1,4 @@
-"""What else do people tune? Other models on other data; nothing was developed on them."""
+"""Held-out tasks: other models on other data, that nothing is developed on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learned from, and what is it judged on? Two sets of rows, and how they are kept on disk."""
+"""Split of rows into what is learned from and what it is judged on, and how both are kept on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a comparison read? Tables in Markdown: ranks, ranks by kind, values by problem, and seconds."""
+"""Markdown of a comparison: ranks, ranks by kind, values by problem, and seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who finds more? One optimiser on one problem of the suite, from the same points as all others.
+"""Play: one optimiser on one problem of the suite, from the same points as all others.
 
 Everyone gets the same initial points, told before the first proposal, the same number of evaluations and one
 core. Nobody is told whether there is noise. A run is scored by the value without noise at the point with the

@@ -1,4 +1,4 @@
-"""Which of the paper's experiments can be run? ``covey bench paper``, ``table`` and ``figures``."""
+"""Commands for the paper's experiments: ``covey bench paper``, ``table`` and ``figures``."""
 
 from __future__ import annotations
 

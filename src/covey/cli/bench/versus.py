@@ -1,4 +1,4 @@
-"""How does covey compare with others? ``covey bench versus`` and ``covey bench ranks``."""
+"""Commands for comparisons: ``covey bench versus`` and ``covey bench ranks``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does XGBoost tune on HIGGS? ``covey bench xgboost``."""
+"""Command that tunes XGBoost on HIGGS: ``covey bench xgboost``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which dimension is a Ray Tune domain? uniform, randint and choice, with steps or a logarithm; no other."""
+"""Domains of Ray Tune as dimensions: uniform, randint and choice, with steps or a logarithm; no other."""
 
 from __future__ import annotations
 

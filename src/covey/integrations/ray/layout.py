@@ -1,4 +1,4 @@
-"""Where in a nested Ray Tune config are covey's parameters? At its leaves, under names like "model/depth"."""
+"""Layout of a nested Ray Tune config: covey's parameters are its leaves, with names like "model/depth"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which dimension is a distribution of scikit-learn's searches? Its quantiles are the positions."""
+"""Distributions of scikit-learn's searches as dimensions: their quantiles are the positions."""
 
 from __future__ import annotations
 
