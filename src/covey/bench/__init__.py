@@ -1,1 +1,1 @@
-"""How well does it do? Problems with known answers, and runs on them."""
+"""Benchmarks: problems with known answers, and runs on them."""

@@ -1,4 +1,4 @@
-"""What does a method's name say? A strategy and, after colons, settings of it: "auto:s=4:jitter=fixed"."""
+"""Names of methods: a strategy and, after colons, settings of it, as in "auto:s=4:jitter=fixed"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are many runs done? On several processes, each on one core, with a bar that says how long it takes."""
+"""Pool of processes for many runs, each on one core, with a bar that says how long it takes."""
 
 from __future__ import annotations
 

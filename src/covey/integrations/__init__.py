@@ -1,1 +1,1 @@
-"""Where else is covey at home? Adapters to other libraries, each imported only when it is asked for."""
+"""Adapters to other libraries, each imported only when it is asked for."""

@@ -1,4 +1,4 @@
-"""How does covey vary things that are neither numbers nor hashable? By their place in a row of labels."""
+"""Labelled dimension: things that are neither numbers nor hashable, by their place in a row of labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do runs look like over time? Their values by iteration, and lines with bands."""
+"""Curves of runs: their values by iteration, and lines with bands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is one run of a benchmark? Random points, then batches; a record for every iteration."""
+"""Run of a benchmark: random points, then batches; a record for every iteration."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _iterate(optimizer: Optimizer, target: Benchmark, job: Job) -> Iterator[dict
             "iteration": iteration,
             "best": best,
             "regret": best - target.minimum if np.isfinite(target.minimum) else None,
-            "distance": spread(optimizer, trials),
+            "distance": mean_distance(optimizer, trials),
             "seconds": round(chosen - began, 4),
             "seconds_evaluating": round(evaluated - chosen, 4),
             "points": [_short(trial.params) for trial in trials],
@@ -131,7 +131,7 @@ def _iterate(optimizer: Optimizer, target: Benchmark, job: Job) -> Iterator[dict
         }
 
 
-def spread(optimizer: Optimizer, trials: list[Trial]) -> float | None:
+def mean_distance(optimizer: Optimizer, trials: list[Trial]) -> float | None:
     """The mean pairwise l2 distance of a batch in the unit cube; None for a single point."""
     if len(trials) < 2:
         return None

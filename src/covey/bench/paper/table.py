@@ -1,4 +1,4 @@
-"""How do our results compare with the paper's? Its table and ours side by side."""
+"""Table of the paper and ours side by side."""
 
 from __future__ import annotations
 

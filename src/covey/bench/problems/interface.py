@@ -1,4 +1,4 @@
-"""What is a benchmark? A function over a space whose lowest value is known."""
+"""Benchmark: a function over a space whose lowest value is known."""
 
 from __future__ import annotations
 

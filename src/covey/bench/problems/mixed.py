@@ -1,4 +1,4 @@
-"""What if variables are whole numbers or choices? Problems over them whose minimum is known exactly."""
+"""Problems over whole numbers and choices whose minimum is known exactly."""
 
 from __future__ import annotations
 

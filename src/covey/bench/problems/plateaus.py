@@ -1,4 +1,4 @@
-"""What if values jump, stay level, or are lowest at the edge? More problems made out of problems."""
+"""Problems made out of problems whose values jump, stay level, or are lowest at the edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What if the answer moves, or the value is uncertain? Problems made out of problems."""
+"""Problems made out of problems: moved, raised, or observed with noise."""
 
 from __future__ import annotations
 

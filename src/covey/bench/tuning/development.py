@@ -1,4 +1,4 @@
-"""What do people tune every day? The tasks of the development suite, and some that are held out."""
+"""Tasks that people tune every day: those of the development suite, and some that are held out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else do people tune? Other models on other data; nothing was developed on them."""
+"""Tasks that are held out: other models on other data, on which nothing is developed."""
 
 from __future__ import annotations
 

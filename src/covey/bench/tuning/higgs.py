@@ -1,4 +1,4 @@
-"""Which data does XGBoost learn from? A uniform sample of HIGGS, kept on disk, or a generated set like it."""
+"""Data that XGBoost learns from: a uniform sample of HIGGS, kept on disk, or a generated set like it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which models do the tasks tune? Those of scikit-learn, from hyper-parameters; every seed is fixed."""
+"""Models that the tasks tune: scikit-learn's, from hyper-parameters; every seed is fixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learned from, and what is it judged on? Two sets of rows, and how they are kept on disk."""
+"""Split of the data: the rows to learn from, those to judge by, and how both are kept on disk."""
 
 from __future__ import annotations
 

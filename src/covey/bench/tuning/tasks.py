@@ -1,4 +1,4 @@
-"""What is a tuning task? A small model on scikit-learn's own data, cross-validated."""
+"""Tuning task: a small model on scikit-learn's own data, cross-validated."""
 
 from __future__ import annotations
 

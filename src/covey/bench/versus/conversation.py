@@ -1,4 +1,4 @@
-"""How is another process asked for points? In JSON lines, which ``benchmarks/peers/protocol.py`` answers."""
+"""Conversation with a peer in another process: JSON lines, which ``benchmarks/peers/protocol.py`` answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a comparison read? Tables in Markdown: ranks, ranks by kind, values by problem, and seconds."""
+"""Tables of a comparison in Markdown: ranks, ranks by kind, values by problem, and seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who proposes? covey in this process or a peer in its own, asked and timed alike."""
+"""Players: covey in this process or a peer in its own, asked and timed alike."""
 
 from __future__ import annotations
 

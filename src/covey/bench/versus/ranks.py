@@ -1,4 +1,4 @@
-"""Who is first? Ranks among optimisers that began alike, and how sure their means are.
+"""Ranks among optimisers that began alike, and how sure their means are.
 
 A rank is among the methods with the same problem, seed and batch size; equal values share the mean of their
 ranks. Ranks are averaged over the seeds of a problem, then over problems. The standard error is that of the

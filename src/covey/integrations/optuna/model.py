@@ -1,4 +1,4 @@
-"""What do the trials of a study teach? An optimizer hears of each of them when there is news of it."""
+"""Model of a study: an optimizer that hears of each trial when there is news of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a trial in an Optuna storage say? Where it is evaluated, what came out, and whose retry it is.
+"""Trials in an Optuna storage: where each is evaluated, what came out, and whose retry it is.
 
 Optuna stores a parameter when the objective asks for it. A suggestion is therefore published as a whole, in
 an attribute of its trial, from which other workers know where it runs before its objective has begun.

@@ -1,4 +1,4 @@
-"""Where in a nested Ray Tune config are covey's parameters? At its leaves, under names like "model/depth"."""
+"""Layout of covey's parameters in a nested Ray Tune config: its leaves, under names like "model/depth"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does Ray Tune search with covey? Through a searcher that is told whatever comes of a trial."""
+"""Searcher for Ray Tune, which is told whatever comes of a trial."""
 
 from __future__ import annotations
 

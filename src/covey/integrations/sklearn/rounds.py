@@ -1,4 +1,4 @@
-"""What comes of a round of candidates? Losses to tell the optimizer, or failures when no fit succeeds."""
+"""Rounds of candidates: losses to tell the optimizer, or failures when no fit succeeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does scikit-learn search with covey? In rounds of candidates, each cross-validated in parallel."""
+"""Search for scikit-learn: rounds of candidates, each cross-validated in parallel."""
 
 from __future__ import annotations
 
