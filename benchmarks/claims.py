@@ -1,4 +1,4 @@
-"""Do the paper's claims hold? The numbers that docs/paper.md quotes, from results on disk.
+"""Claims of the paper: the numbers that docs/paper.md quotes, from results on disk.
 
 python benchmarks/claims.py benchmarks/results/paper
 """

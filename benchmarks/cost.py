@@ -1,4 +1,4 @@
-"""What does a suggestion cost? Median seconds of ask(M), and as multiples of one dpotrf of the same size.
+"""Cost of a suggestion: median seconds of ask(M), and as multiples of one dpotrf of the same size.
 
     make bench                      # everything, a few minutes
     python benchmarks/cost.py --observations 100 --batches 10

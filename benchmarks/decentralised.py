@@ -1,4 +1,4 @@
-"""How do many workers share a study, with nobody in charge? CoveySampler beside Optuna's own, on PostgreSQL.
+"""Many workers on one study, with nobody in charge: CoveySampler beside Optuna's own, on PostgreSQL.
 
     python benchmarks/decentralised.py            # 1 to 16 workers, 200 trials, 5 seeds; goes on if run again
     python benchmarks/decentralised.py figure     # from the results

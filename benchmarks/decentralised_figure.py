@@ -1,4 +1,4 @@
-"""The picture of decentralised.py: throughput and near-duplicates by workers, regret by finished trials."""
+"""Picture of decentralised.py: throughput and near-duplicates by workers, regret by finished trials."""
 
 from __future__ import annotations
 

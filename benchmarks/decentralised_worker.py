@@ -1,4 +1,4 @@
-"""One of many workers on a study: asks, evaluates and tells until the study has all its trials.
+"""Worker on a study, one of many: it asks, evaluates and tells until the study has all its trials.
 
 Started by decentralised.py. Says "ready" when everything it needs is loaded and compiled, begins when it gets
 a line, and says at the end what its asks took: a line of JSON.

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own in a temporary folder, for benchmarks and tests."""
+"""PostgreSQL server of our own in a temporary folder, for benchmarks and tests."""
 
 from __future__ import annotations
 

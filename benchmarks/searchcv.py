@@ -1,4 +1,4 @@
-"""What does CoveySearchCV find, beside scikit-learn's own searches? Same budget, scikit-learn's own data.
+"""CoveySearchCV beside scikit-learn's own searches: same budget, scikit-learn's own data.
 
     python benchmarks/searchcv.py                # six minutes on one core
 

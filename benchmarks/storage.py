@@ -1,4 +1,4 @@
-"""What does a study cost? Seconds that storing one trial takes, on SQLite and on PostgreSQL.
+"""Cost of a study: seconds that storing one trial takes, on SQLite and on PostgreSQL.
 
     python benchmarks/storage.py                 # half a minute; PostgreSQL where it is installed
 

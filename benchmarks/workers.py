@@ -1,4 +1,4 @@
-"""How busy are the workers? An asynchronous run against batches, on real workers and on a simulated clock.
+"""Utilisation of workers: an asynchronous run against batches, on real workers and on a simulated clock.
 
     python benchmarks/workers.py real                 # 8 local processes, evaluations of about 1 s: 5 minutes
     python benchmarks/workers.py simulated            # 8, 64 and 512 virtual workers, no sleeping

@@ -25,4 +25,5 @@ def test_a_single_run_has_no_standard_error():
 def test_runs_are_the_first_axis():
     values = np.random.default_rng(0).normal(size=(5, 3))
     both = np.array([mean_and_error(column) for column in values.T])
-    assert pytest.approx(both, rel=1e-15) == np.array(means_and_errors(values)).T
+    found = np.array(means_and_errors(values)).T
+    assert found == pytest.approx(both, rel=1e-15)

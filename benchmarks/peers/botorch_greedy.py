@@ -1,4 +1,4 @@
-"""What does BoTorch propose? qLogEI or qLogNEI, the points of a batch one after the other.
+"""BoTorch as a peer: qLogEI or qLogNEI, the points of a batch one after the other.
 
     python botorch_greedy.py qlogei | qlognei | saas
 

@@ -1,4 +1,4 @@
-"""What does a proposal cost, beside others? Median seconds of a batch, all in one run on the same core.
+"""Cost of a proposal beside others: median seconds of a batch, all in one run on the same core.
 
     make peers
     python benchmarks/peers/cost.py                          # everything: two hours or more

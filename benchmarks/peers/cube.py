@@ -1,4 +1,4 @@
-"""Where is a configuration in the unit cube? For peers that know no logarithms, integers or categories.
+"""Unit cube for peers that know no logarithms, integers or categories.
 
 Integers have positions in [0, 1] as floats do, categories the positions 0, 1, 2, ...; any other position is
 decoded as the one next to it.

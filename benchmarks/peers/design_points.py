@@ -1,4 +1,4 @@
-"""What is found without a model? Uniform random and quasi-random (scrambled Sobol) points.
+"""Points without a model as a peer: uniform random and quasi-random (scrambled Sobol).
 
 python design_points.py random | sobol
 """

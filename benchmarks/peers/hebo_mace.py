@@ -1,4 +1,4 @@
-"""What does HEBO propose? The Pareto front of three acquisition functions, on warped inputs and outputs.
+"""HEBO as a peer: the Pareto front of three acquisition functions, on warped inputs and outputs.
 
 python hebo_mace.py
 """

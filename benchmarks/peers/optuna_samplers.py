@@ -1,4 +1,4 @@
-"""What does Optuna propose? GPSampler or TPESampler by ask and tell; trials asked for are running.
+"""Optuna as a peer: GPSampler or TPESampler by ask and tell; trials asked for are running.
 
     python optuna_samplers.py gp | tpe
 

@@ -1,4 +1,4 @@
-"""How does a peer speak? JSON lines on stdin and stdout, one answer for each line.
+"""Protocol of a peer: JSON lines on stdin and stdout, one answer for each line.
 
     {"space": [...], "seed": 0, "initial": 7}    -> {"version": "optuna 5.0.0"}
     {"ask": 5}                                   -> {"params": [{...}, ...], "seconds": 0.21}

@@ -1,4 +1,4 @@
-"""What does scikit-optimize propose? A Gaussian process with GP-Hedge, batches by the constant liar cl_min.
+"""Scikit-optimize as a peer: a Gaussian process with GP-Hedge, batches by the constant liar cl_min.
 
 python skopt_liar.py
 """

@@ -1,4 +1,4 @@
-"""Pool for many runs: several processes, each on one core, with a bar that says how long it takes."""
+"""Pool of processes for many runs, each on one core, with a bar that says how long it takes."""
 
 from __future__ import annotations
 

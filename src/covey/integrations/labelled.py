@@ -1,4 +1,4 @@
-"""Labels for things that are neither numbers nor hashable: covey varies their place in a row."""
+"""Labelled dimension: things that are neither numbers nor hashable, by their place in a row of labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves of runs: their values by iteration, as lines with bands."""
+"""Curves of runs: their values by iteration, and lines with bands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of a benchmark: random points, then batches; a record for every iteration."""
+"""Run of a benchmark: random points, then batches; a record for every iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of the paper and of our results, side by side."""
+"""Table of the paper and ours side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of BBOB, the standard suite of black boxes, not developed on here.
+"""Functions of BBOB, the standard suite of black boxes, on which nothing is developed here.
 
 Hansen et al. (2009), in the implementation of COCO (``coco-experiment``): 24 functions over [-5, 5]^d, moved
 and rotated at random by the number of their instance, which is the seed and one more.

@@ -1,4 +1,4 @@
-"""Classical functions of two to six variables: formula, domain and minimum of each.
+"""Functions of two to six variables with known answers: formula, domain and minimum of each.
 
 Constants are those of Dixon and Szegö, Towards Global Optimisation 2 (1978), where they have the function.
 Minima are computed to the digits of a float64; ``tests/test_functions.py`` cites what was published.

@@ -1,4 +1,4 @@
-"""Functions with known answers, all by name: the paper's five and the usual ones."""
+"""Functions with known answers, by name: the paper's five and the usual ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problem: a function over a space whose lowest value is known."""
+"""Benchmark: a function over a space whose lowest value is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mixed problems, over whole numbers and choices, whose minimum is known exactly."""
+"""Problems over whole numbers and choices whose minimum is known exactly."""
 
 from __future__ import annotations
 

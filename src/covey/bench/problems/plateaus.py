@@ -1,4 +1,4 @@
-"""Plateaus and edges: problems whose values jump, stay level or are lowest at the edge."""
+"""Problems made out of problems whose values jump, stay level, or are lowest at the edge."""
 
 from __future__ import annotations
 

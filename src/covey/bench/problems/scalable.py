@@ -1,4 +1,4 @@
-"""Scalable functions, of any number of variables: formula and minimisers of each."""
+"""Functions of any number of variables with known answers: formula and minimisers of each."""
 
 from __future__ import annotations
 

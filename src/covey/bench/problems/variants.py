@@ -1,4 +1,4 @@
-"""Variants: problems made out of problems, whose answer moves or whose value is uncertain."""
+"""Problems made out of problems: moved, raised, or observed with noise."""
 
 from __future__ import annotations
 

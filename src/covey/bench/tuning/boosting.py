@@ -1,4 +1,4 @@
-"""Boosting: the paper's space and validation loss of XGBoost, and runs on them."""
+"""Boosting by XGBoost as a benchmark: the paper's space and its validation loss."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ METHODS = ("sequential", "ats", "j-ats", "h-ats", "lp", "b-lcb", "ats-b-lcb", "p
 
 ACQUISITION = "lcb"
 """For methods without one of their own: P-TS has."""
+
+_LEAST = 1e-7
+"""Probability of a label: a float32 that is certain and wrong must not make the loss infinite."""
 
 FIXED = {
     "objective": "binary:logistic",
@@ -95,6 +98,6 @@ def _matrices(source: Source) -> tuple[Any, Any, Rows]:
 
 
 def log_loss(labels: Rows, probability: Rows) -> float:
-    """The mean of -log p(label), with p kept away from 0 by 1e-7; labels and probabilities (m,)."""
+    """The mean of -log p(label), with p kept away from 0; labels and probabilities (m,)."""
     right = np.where(labels == 1, probability, 1 - probability.astype(float))
-    return float(-np.log(np.clip(right, 1e-7, 1)).mean())
+    return float(-np.log(np.clip(right, _LEAST, 1)).mean())

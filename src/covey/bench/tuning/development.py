@@ -1,4 +1,4 @@
-"""Development tasks: what people tune every day, and some that are held out."""
+"""Tasks that people tune every day: those of the development suite, and some that are held out."""
 
 from __future__ import annotations
 

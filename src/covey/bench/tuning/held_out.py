@@ -1,4 +1,4 @@
-"""Held-out tasks: other models on other data, that nothing is developed on."""
+"""Tasks that are held out: other models on other data, on which nothing is developed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HIGGS: a uniform sample of it, kept on disk, or a generated set like it."""
+"""Data that XGBoost learns from: a uniform sample of HIGGS, kept on disk, or a generated set like it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that tasks tune: scikit-learn's, from hyper-parameters, with every seed fixed."""
+"""Models that the tasks tune: scikit-learn's, from hyper-parameters; every seed is fixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a file of HIGGS, in chunks, or one line that says what is wrong and where."""
+"""Rows of a file of HIGGS in chunks, or one line that says what is wrong with it and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split of rows into what is learned from and what it is judged on, and how both are kept on disk."""
+"""Split of the data: the rows to learn from, those to judge by, and how both are kept on disk."""
 
 from __future__ import annotations
 

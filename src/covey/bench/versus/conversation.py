@@ -1,4 +1,4 @@
-"""Conversation with another process, in JSON lines, which ``benchmarks/peers/protocol.py`` answers."""
+"""Conversation with a peer in another process: JSON lines, which ``benchmarks/peers/protocol.py`` answers."""
 
 from __future__ import annotations
 

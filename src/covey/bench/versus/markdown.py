@@ -1,4 +1,4 @@
-"""Markdown of a comparison: ranks, ranks by kind, values by problem, and seconds."""
+"""Tables of a comparison in Markdown: ranks, ranks by kind, values by problem, and seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Peers: programs in ``benchmarks/peers``, each with an environment of its own.
+"""Peers to compare with: programs in ``benchmarks/peers``, each with an environment of its own.
 
 They are in a clone of covey, not in what pip installs; ``make peers`` there makes the environments.
 """

@@ -1,4 +1,4 @@
-"""Play: one optimiser on one problem of the suite, from the same points as all others.
+"""Run of one optimiser on one problem of the suite, from the same points as all others.
 
 Everyone gets the same initial points, told before the first proposal, the same number of evaluations and one
 core. Nobody is told whether there is noise. A run is scored by the value without noise at the point with the
@@ -26,7 +26,10 @@ from covey.space import Space
 from covey.space.designs import random
 
 BATCHES = {1: 40, 5: 10, 20: 5}
-"""How many after the initial points, by the batch size M; 10 for others."""
+"""How many after the initial points, by the batch size M."""
+
+_OTHER_BATCHES = 10
+"""For batch sizes that are not there: enough to learn from, at a cost like that of the others."""
 
 KEY = ("problem", "method", "M", "seed")
 """What tells runs apart."""
@@ -77,7 +80,7 @@ def runs(
 
 
 def _batches(M: int, evaluations: int | None) -> int:
-    return BATCHES.get(M, 10) if evaluations is None else max(1, evaluations // M)
+    return BATCHES.get(M, _OTHER_BATCHES) if evaluations is None else max(1, evaluations // M)
 
 
 def initial_points(space: Space, name: str, seed: int) -> list[Params]:

@@ -1,4 +1,4 @@
-"""Suite of development: every kind of problem that users have.
+"""Suite for development: every kind of problem that users have, and groups that are held out.
 
 A problem is made for a seed. Its minimiser moves with the seed where the function allows it, so that nothing
 can profit from looking at the centre first; noise has the same seed.

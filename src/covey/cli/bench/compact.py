@@ -1,4 +1,4 @@
-"""Compact results: ``covey bench compact``."""
+"""Command ``covey bench compact``: smaller files of results."""
 
 from __future__ import annotations
 

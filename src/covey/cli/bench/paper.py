@@ -1,4 +1,4 @@
-"""Commands for the paper's experiments: ``covey bench paper``, ``table`` and ``figures``."""
+"""Commands ``covey bench paper``, ``table`` and ``figures``: the paper's experiments."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _jobs(
     found = []
     for seed in seeds:
         for name in problems:
-            column = protocol.COLUMNS.get(name) or protocol.Column(problem(name).name, 10, 10, "ei", False)
+            column = protocol.COLUMNS.get(name) or protocol.other(problem(name).name)
             for method in methods:
                 rounds = iterations or column.iterations
                 acquisition = acquisition_of(method, settings, column.acquisition)

@@ -1,4 +1,4 @@
-"""Commands for comparisons: ``covey bench versus`` and ``covey bench ranks``."""
+"""Commands ``covey bench versus`` and ``covey bench ranks``: covey beside other optimisers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command that tunes XGBoost on HIGGS: ``covey bench xgboost``."""
+"""Command ``covey bench xgboost``: XGBoost on HIGGS."""
 
 from __future__ import annotations
 

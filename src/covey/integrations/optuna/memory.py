@@ -1,4 +1,4 @@
-"""Memory of a worker: the search space of a study and the models that it has read so far.
+"""Memory of a worker about a study: the search space and the models that it has read so far.
 
 All of it can be read again from the storage, so none of it is ever saved.
 """

@@ -1,4 +1,4 @@
-"""Sampler for Optuna studies: ``optuna.create_study(sampler=CoveySampler())``.
+"""Sampler for Optuna: ``optuna.create_study(sampler=CoveySampler())``.
 
 Any number of workers, each with a sampler of its own, share a study through its storage. None of them
 coordinates the others: each sees what the others evaluate, and draws its own acquisition function.

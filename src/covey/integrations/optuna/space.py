@@ -1,4 +1,4 @@
-"""Axes of an Optuna search space: a dimension for each parameter, and the way from values to values.
+"""Space of an Optuna study: a dimension for each parameter, and the way between their values.
 
 Optuna writes every parameter as one number: a real or a whole one as it is, a choice as its index. What
 workers tell each other through the storage, and what trials are compared by, are these numbers.

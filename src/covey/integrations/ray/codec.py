@@ -1,4 +1,4 @@
-"""Codec of search spaces to JSON: plain values as they are, everything else under its kind's name."""
+"""Codec of a search space in JSON: plain values as they are, everything else under its kind's name."""
 
 from __future__ import annotations
 

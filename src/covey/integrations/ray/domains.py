@@ -15,6 +15,10 @@ with needs("ray"):
     from ray.tune.search import sample
 
 
+_ROUNDING = 1e-9
+"""In steps: what a config may have lost on its way through text, far below half a step."""
+
+
 def is_domain(part: Any) -> bool:
     """Whether a part of a config is to be searched, by a model or not."""
     grid = isinstance(part, dict) and set(part) == {"grid_search"}
@@ -65,7 +69,7 @@ class Multiples:
     def index(self, value: Any) -> int:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         factor = round(value / self.step) if number and math.isfinite(value) else None
-        if factor is None or not math.isclose(factor * self.step, value, abs_tol=1e-9 * self.step):
+        if factor is None or not math.isclose(factor * self.step, value, abs_tol=_ROUNDING * self.step):
             raise ValueError(f"{value!r} is not a multiple of {self.step!r}")
         return self.factors.index(factor)
 

@@ -1,4 +1,4 @@
-"""An executor on a Ray cluster, which Ray itself does not have."""
+"""Executor on a Ray cluster, which Ray itself does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layout of a nested Ray Tune config: covey's parameters are its leaves, with names like "model/depth"."""
+"""Layout of covey's parameters in a nested Ray Tune config: its leaves, under names like "model/depth"."""
 
 from __future__ import annotations
 

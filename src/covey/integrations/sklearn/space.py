@@ -1,4 +1,4 @@
-"""Distributions of scikit-learn's searches as dimensions: their quantiles are the positions."""
+"""Space of scikit-learn's searches: the quantiles of a distribution are the positions of a dimension."""
 
 from __future__ import annotations
 
