@@ -95,9 +95,9 @@ def test_a_study_in_postgresql_goes_on_after_ctrl_c_and_optuna_reads_it(postgres
     first = "".join(lines) + process.communicate(timeout=60)[0]
     assert process.returncode == 0, first
     assert "stopped: interrupted" in first
-    finished = len(re.findall("^trial", first, re.MULTILINE))
-    assert 5 <= finished < 16
-    assert f"Optuna reads {finished} finished trials" in first
+    announced = len(re.findall("^trial", first, re.MULTILINE))
+    finished = round(number("Optuna reads # finished trials", first))
+    assert 5 <= announced <= finished < 16  # Ctrl-C may come between keeping a value and saying so
 
     second = python(*command)
     assert len(re.findall("^trial", second, re.MULTILINE)) == 16 - finished

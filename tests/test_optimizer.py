@@ -726,3 +726,57 @@ def test_threads_may_ask_and_tell_at_once():
     assert {t.id: t.value for t in opt.trials} == told
     assert sorted(told) == list(range(12))
     assert distinct(MIXED, opt.trials)
+
+
+# --- hostile surroundings -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", covey.strategies())
+def test_a_program_that_raises_on_every_odd_number_gets_its_suggestions(strategy):
+    with np.errstate(all="raise"):
+        opt = Optimizer(BOX, strategy, n_initial=5, seed=0)
+        opt.tell(opt.ask(5), [1e-300, 1e3, 0.0, 5.0, 1e-200])
+        opt.tell(opt.ask(2), [0.5, Failure("no")])
+        assert len(opt.ask(2)) == 2
+        assert opt.recommend() is not None
+
+
+FORK = """
+import os, sys, threading, time
+import covey
+
+opt = covey.Optimizer(covey.Space({"x": covey.Float(0, 1)}), seed=0)
+opt.tell(opt.ask(5), [1.0, 2.0, 3.0, 4.0, 5.0])
+inside = threading.Event()
+
+def slow(mean, std, best, jitter):
+    inside.set()
+    time.sleep(0.01)
+    return -mean
+
+opt.acquisition = covey.Acquisition("slow", slow)
+thread = threading.Thread(target=opt.ask, args=(3,))
+thread.start()
+inside.wait()
+if os.fork() == 0:
+    try:
+        opt.ask()
+    except covey.CoveyError as error:
+        print(error, flush=True)
+    fresh = covey.Optimizer(opt.space, seed=0)
+    print(len(fresh.ask(2)), flush=True)
+    os._exit(0)
+os.wait()
+thread.join()
+print(len(opt.ask(1)))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_of_a_fork_amid_an_ask_is_told_so_and_does_not_hang():
+    done = subprocess.run(
+        [sys.executable, "-c", FORK], capture_output=True, text=True, timeout=120, check=True
+    )
+    refusal, fresh, parent = done.stdout.splitlines()
+    assert "when the process forked" in refusal
+    assert (fresh, parent) == ("2", "1")

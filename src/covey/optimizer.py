@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +24,7 @@ from covey.batch.strategy import Strategy, resolve_strategy
 from covey.errors import AlreadyTold, SpaceExhausted
 from covey.history import History, best_of
 from covey.model.diagnostics import Diagnostics
-from covey.model.native.threads import single_threaded_blas
+from covey.model.native.threads import ForkLock, single_threaded_blas
 from covey.model.priors import Prior, resolve_prior
 from covey.model.surrogate import Observations, Surrogate
 from covey.space import Space
@@ -35,6 +34,9 @@ from covey.trial import Evaluation, Failure, Origin, State, Trial
 
 if TYPE_CHECKING:
     from covey.batch.choose import Choice
+
+_USUAL: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+"""NumPy's own answers to odd numbers, which the numerics count on; a program may have set others."""
 
 _SETTLING = 64
 """Thetas that a recommendation is averaged over: no batch shares them."""
@@ -86,7 +88,7 @@ class Optimizer:
         self._features = Features.of(space)
         self._history = History(space)
         self._surrogate: Surrogate | None = None
-        self._lock = threading.RLock()
+        self._lock = ForkLock()
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:  # the ledger is copied: pickling goes on after the lock is given back
@@ -95,7 +97,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._lock = threading.RLock()
+        self._lock = ForkLock()
 
     def __repr__(self) -> str:
         told, asked = self._history.told, len(self._history)
@@ -145,7 +147,7 @@ class Optimizer:
         Of many noisy values the lowest is a lucky one; the model knows what is around it. Without noise, or
         before there is anything to learn from, it is ``best``. Takes about as long as ``ask(1)``.
         """
-        with self._lock:
+        with self._lock, np.errstate(**_USUAL):
             if self.noise == 0.0 or self._initial_share(1):
                 return self.best
             history, embed = self._history, self._features.embed
@@ -167,7 +169,7 @@ class Optimizer:
         """
         if not is_whole(n, 1):
             raise ValueError(f"ask: n must be a whole number from 1, got {n!r}")
-        with self._lock:
+        with self._lock, np.errstate(**_USUAL):
             search = Search.of(self.space, self._features, self._history.rows)
             if search.exhausted:
                 raise SpaceExhausted(f"all {self.space.size} configurations of the space have been asked for")

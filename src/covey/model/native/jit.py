@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from llvmlite import ir
@@ -18,6 +19,56 @@ _SHIFT = 6755399441055744.0
 """1.5 * 2^52: adding it to a small double leaves the nearest integer in the low bits of the sum."""
 
 
+_log = logging.getLogger("covey")
+
+
+class ForgivingCache:
+    """A cache of numba's that never ends a suggestion: what it cannot read or keep is compiled.
+
+    A full disk, a file that was cut off or one of another make are no reason to stop.
+
+    Args:
+        cache: numba's own, of one function.
+    """
+
+    complained = False
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, *arguments: Any) -> Any:
+        """What was compiled earlier; None if there is nothing that can be used."""
+        try:
+            return self._cache.load_overload(*arguments)
+        except Exception as error:  # whatever a damaged file makes of itself
+            self._complain("read", error)
+            with suppress(Exception):
+                self._cache.flush()  # an index that cannot be read is not read again
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        """Keep what was compiled, if it can be kept."""
+        try:
+            self._cache.save_overload(*arguments)
+        except Exception as error:
+            self._complain("written", error)
+
+    def _complain(self, done: str, error: Exception) -> None:
+        """Once in a process: a disk that is full is full for every kernel."""
+        if not ForgivingCache.complained:
+            ForgivingCache.complained = True
+            _log.warning(
+                "compiled kernels in %s cannot be %s (%s: %s): compiling them in this process",
+                self._cache.cache_path,
+                done,
+                type(error).__name__,
+                error,
+            )
+
+
 class Announcement(Listener):
     """Says once in a process that kernels are being compiled: the first seconds on a new machine.
 
@@ -29,10 +80,12 @@ class Announcement(Listener):
 
     def on_start(self, event: Event) -> None:
         """A function is about to be compiled."""
-        ours = event.data["dispatcher"].py_func.__module__.startswith("covey.")
-        if ours and not self.said:
+        dispatcher = event.data["dispatcher"]
+        if dispatcher.py_func.__module__.startswith("covey.") and not self.said:
             self.said = True
-            logging.getLogger("covey").warning("compiling covey's kernels: once, for a few seconds")
+            kept = isinstance(dispatcher._cache, ForgivingCache)
+            often = "once" if kept else "in every process, since numba finds no place to keep them"
+            _log.warning("compiling covey's kernels for a few seconds: %s", often)
 
     def on_end(self, event: Event) -> None:
         """It was compiled: nothing to say."""
@@ -48,9 +101,11 @@ def compiled(function: Callable[..., Any], *relaxed: str) -> Any:
     """
     options: dict[str, Any] = {"nogil": True, "fastmath": {"contract", *relaxed}, "error_model": "numpy"}
     try:
-        return njit(cache=True, **options)(function)
+        dispatcher = njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no place for its cache: compile in each process instead
         return njit(**options)(function)
+    dispatcher._cache = ForgivingCache(dispatcher._cache)
+    return dispatcher
 
 
 @intrinsic

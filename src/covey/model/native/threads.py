@@ -13,16 +13,53 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from weakref import WeakSet
 
 from threadpoolctl import ThreadpoolController
 
+from covey.errors import CoveyError
+
 _turn = threading.RLock()
+
+
+class ForkLock:
+    """A re-entrant lock that refuses, instead of waiting for ever, where a fork has left it taken.
+
+    A fork copies the thread that forks alone: what another one holds is never given back in the child.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._orphaned = threading.RLock(), False
+        _LOCKS.add(self)
+
+    def __enter__(self) -> None:
+        if self._orphaned:
+            raise CoveyError(
+                "another thread was using this optimizer when the process forked, so this copy of it cannot "
+                "be used; make a new optimizer in the child, or give it one by pickle"
+            )
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def look_after_fork(self) -> None:
+        """In the child: find out whether it can still be taken."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+        else:
+            self._orphaned = True
+
+
+_LOCKS: WeakSet[ForkLock] = WeakSet()
 
 
 def _forget() -> None:
     """In a forked child: no thread is left that could hold a turn or run a slice."""
     global _turn
     _turn = threading.RLock()
+    for lock in _LOCKS:
+        lock.look_after_fork()
 
 
 if hasattr(os, "register_at_fork"):
