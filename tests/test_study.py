@@ -1,5 +1,6 @@
 """Studies on real databases: what is written, what is resumed, what is refused."""
 
+import itertools
 import math
 import shutil
 import threading
@@ -182,8 +183,12 @@ def test_asking_for_more_goes_on(database, threads):
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_after_a_crash_trials_in_flight_run_first_and_none_twice(database, asynchronous):
     options = {"batch_size": 4, "evaluations": 16, "asynchronous": asynchronous}
-    with ThreadPoolExecutor(4) as executor, pytest.raises(Crash):
-        run(database, executor=executor, callbacks=[crash_after(7)], **options)
+    crashed, count = threading.Event(), itertools.count()
+    slow = Recorder(lambda params: float(next(count) < 7 or crashed.wait(30)))
+    with ThreadPoolExecutor(4) as executor:
+        with pytest.raises(Crash):
+            run(database, slow, executor=executor, callbacks=[crash_after(7)], **options)
+        crashed.set()
     before = load(database).trials
     done = [t.params["x"] for t in before if t.state.name == "COMPLETE"]
     flying = [t.params["x"] for t in before if t.state.name == "RUNNING"]

@@ -6,6 +6,7 @@ import sys
 import textwrap
 import time
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from contextlib import closing
 from multiprocessing import get_context
 
 import pytest
@@ -74,7 +75,7 @@ def test_an_evaluation_begins_when_its_process_is_ready():
             time.sleep(0.01)
         assert submitted < workers.began(future) <= time.monotonic()
         future.result(60)
-        assert workers.began(future) is None
+        assert workers.has_begun(future)
     finally:
         workers.shutdown(cancel_futures=True)
 
@@ -215,11 +216,16 @@ class Refusing(ProcessPoolExecutor):
 def test_a_pool_that_finds_its_own_pipes_closed_is_a_broken_one():
     with (
         Refusing(OSError("handle is closed")) as pool,
+        closing(Borrowed(pool)) as borrowed,
         pytest.raises(BrokenExecutor, match="handle is closed"),
     ):
-        Borrowed(pool).submit(abs, -1)
+        borrowed.submit(abs, -1)
 
 
 def test_an_error_of_the_system_is_not_taken_for_a_broken_pool():
-    with Refusing(OSError(24, "Too many open files")) as pool, pytest.raises(OSError, match="Too many open"):
-        Borrowed(pool).submit(abs, -1)
+    with (
+        Refusing(OSError(24, "Too many open files")) as pool,
+        closing(Borrowed(pool)) as borrowed,
+        pytest.raises(OSError, match="Too many open"),
+    ):
+        borrowed.submit(abs, -1)

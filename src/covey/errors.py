@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, by a shell's convention: 128 and the number of the signal."""
+
 
 class CoveyError(Exception):
     """The root of every exception that is covey's own."""
@@ -39,16 +42,35 @@ class StudyBusy(CoveyError):
     """Another process is running this study."""
 
 
-class TooManyFailures(CoveyError):
-    """So many evaluations failed that going on is hopeless.
+class RunError(CoveyError):
+    """A run that had to end before its budget was spent.
 
     Attributes:
         result: the ``covey.Result`` of the run, finished values included.
     """
 
-    def __init__(self, message: str, result: Any) -> None:
+    def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class TooManyFailures(RunError):
+    """So many evaluations failed that going on is hopeless."""
+
+
+class ExecutorLost(RunError):
+    """The executor loses evaluations instead of running them; none of them counts as failed."""
+
+
+class StorageLost(RunError):
+    """The storage of a study stays away; the message says why, and where finished values are."""
+
+
+class Interrupted(SystemExit, KeyboardInterrupt):
+    """Ctrl-C that a program does not answer ends it with code 130, as a shell expects, and in silence."""
+
+    def __init__(self) -> None:
+        super().__init__(INTERRUPTED)
 
 
 class BadData(CoveyError, ValueError):

@@ -90,13 +90,12 @@ def _signals() -> Iterator[None]:
         yield
         return
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {getattr(signal, name): signal.signal(getattr(signal, name), _interrupt) for name in names}
+    before = {
+        getattr(signal, name): signal.signal(getattr(signal, name), signal.default_int_handler)
+        for name in names
+    }
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt

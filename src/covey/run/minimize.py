@@ -6,16 +6,19 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from inspect import signature
 from typing import Any
 
 from covey.arguments import as_result
-from covey.errors import TooManyFailures
+from covey.errors import RunError, TooManyFailures
 from covey.history import replay
 from covey.optimizer import Optimizer
 from covey.run.budget import make_budget
 from covey.run.evaluate import Objective, takes_trial
+from covey.run.flights import Flights
+from covey.run.interrupts import Interrupts
+from covey.run.journal import StudyJournal
 from covey.run.progress import Display
 from covey.run.result import Result
 from covey.run.scheduler import Callback, Scheduler
@@ -23,6 +26,8 @@ from covey.run.workers import Borrowed, LocalProcesses, Workers, portable
 from covey.space import Space
 from covey.study import Study, entries
 from covey.trial import Evaluation
+
+_log = logging.getLogger("covey.minimize")
 
 DEFAULT_NAME = "covey"
 """Of a study that nobody named."""
@@ -91,19 +96,21 @@ def minimize(
     began = time.monotonic()
     optimizer = Optimizer(space, **settings)
     known = _known_points(space, x0, y0)
-    with (
-        _opened(storage, name, space) as study,
-        _workers(executor, batch_size) as pool,
-        Display(budget.evaluations, progress) as display,
-    ):
+    with Interrupts() as interrupts, ExitStack() as stack:
+        with interrupts.raised_after(1):  # nothing is under way yet
+            study = stack.enter_context(_opened(storage, name, space))
+        pool = stack.enter_context(_workers(executor, batch_size))
+        display = stack.enter_context(Display(budget.evaluations, progress))
+        flights = Flights(
+            portable(objective, executor), with_trial, pool, batch_size, budget.timeout, interrupts
+        )
         run = Scheduler(
-            portable(objective, executor),
-            with_trial,
             optimizer,
-            pool,
+            flights,
             budget,
             batch_size,
             asynchronous,
+            interrupts,
             callbacks=(*callbacks, display.heard),
         )
         for params, evaluation in known:
@@ -116,26 +123,38 @@ def minimize(
         display.watch(run)
         try:
             stopped = run.run()
-        finally:
+        except RunError as error:
             display.close()
-    if stopped == "interrupted" and study is not None:
-        hint = "interrupted: run the same call again to go on with study %r in %s"
-        logging.getLogger("covey.minimize").warning(hint, study.name, study.address)
-    return _result(run, stopped, time.monotonic() - began)
+            if not interrupts.urgent:  # else a choice may still be on its way
+                error.result = _result(run, str(error), time.monotonic() - began)
+            raise
+        display.close()
+        if stopped == "interrupted" and study is not None:
+            hint = "interrupted: run the same call again to go on with study %r in %s"
+            _log.warning(hint, study.name, study.address)
+        return _checked(run, _result(run, stopped, time.monotonic() - began))
 
 
 def _result(run: Scheduler, stopped: str, seconds: float) -> Result:
-    """What the run has; raises TooManyFailures if that is why it ended."""
+    """What the run has."""
     # Suggestions that were never handed out are no part of it.
     waiting = {trial.id for trial in run.store}
     trials = [trial for trial in run.optimizer.trials if trial.id not in waiting]
-    result = Result(trials, stopped, seconds, run.seconds_choosing, run.tally.durations)
+    return Result(trials, stopped, seconds, run.seconds_choosing, run.tally.durations)
+
+
+def _checked(run: Scheduler, result: Result) -> Result:
+    """A result, unless too much has failed for it to be one.
+
+    Raises:
+        TooManyFailures: if that is why the run ended.
+    """
     failed = run.tally.failed
-    if run.budget.failures is not None and len(failed) >= run.budget.failures:
-        last = next(trial for trial in trials if trial.id == failed[-1])
-        words = f"{len(failed)} evaluations failed; the last, with {last.params}:\n{last.reason}"
-        raise TooManyFailures(words, result)
-    return result
+    if run.budget.failures is None or len(failed) < run.budget.failures:
+        return result
+    last = next(trial for trial in result.trials if trial.id == failed[-1])
+    words = f"{len(failed)} evaluations failed; the last, with {last.params}:\n{last.reason}"
+    raise TooManyFailures(words, result)
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
@@ -209,7 +228,8 @@ def _resume(run: Scheduler, study: Study) -> list[dict[str, Any]]:
 
     Returns the configurations that the study has.
     """
-    run.journal = study
+    run.journal = StudyJournal(study, run.interrupts)
+    study.take_leftovers()
     rows = study.recorded()
     trials = replay(run.optimizer, entries(rows, asynchronous=run.asynchronous))
     study.adopt({trial.id: row.trial.id for trial, row in zip(trials, rows, strict=True)})

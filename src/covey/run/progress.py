@@ -58,7 +58,7 @@ class Display:
         value = "-" if best is None else f"{best.value:.6g}"
         batch = "" if self._run.asynchronous else f"batch {self._run.batches}, "
         text = (
-            f"{batch}best {value}, {len(self._run.flights)} running, {len(tally.failed)} failed, "
+            f"{batch}best {value}, {len(self._run.flights.under_way)} running, {len(tally.failed)} failed, "
             f"choosing {self._run.seconds_choosing:.1f} s, evaluating {evaluating:.1f} s"
         )
         self._progress.update(self._bar, completed=len(tally.finished), description=text)

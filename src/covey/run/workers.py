@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
-from covey.errors import CoveyError
+from covey.errors import ExecutorLost
+from covey.run.marks import Marks
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 SINGLE_THREADED = dict.fromkeys(_THREADS, "1")
@@ -47,6 +51,9 @@ class Workers(Protocol):
     def began(self, future: Future[Any]) -> float | None:
         """When it began to run, on the monotonic clock; None if it has not."""
 
+    def has_begun(self, future: Future[Any]) -> bool:
+        """Whether it, done by now, ever began; True where nobody can tell."""
+
     def kill(self, future: Future[Any]) -> None:
         """Stop it if that can be done."""
 
@@ -69,17 +76,20 @@ class LocalProcesses(Executor):
 
     def __init__(self, count: int) -> None:
         self._workers = [_Worker() for _ in range(count)]
+        self._marks = Marks()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a function in the worker that has least to do."""
-        return min(self._workers, key=lambda worker: len(worker.running)).submit(fn, *args, **kwargs)
+        worker = min(self._workers, key=lambda one: len(one.running))
+        return self._marks.submit(worker.submit, fn, *args, **kwargs)
 
     def began(self, future: Future[Any]) -> float | None:
-        """When the worker was ready for it: starting a process takes a second and is not its fault."""
-        for worker in self._workers:
-            if future in worker.running:
-                return worker.began(future)
-        return None
+        """When it was seen running: starting a process takes a second and is not its fault."""
+        return self._marks.began(future)
+
+    def has_begun(self, future: Future[Any]) -> bool:
+        """Whether its process got as far as calling it."""
+        return self._marks.began(future) is not None
 
     def kill(self, future: Future[Any]) -> None:
         """Kill the process that runs a function; its future ends with an exception."""
@@ -94,48 +104,40 @@ class LocalProcesses(Executor):
         """End all processes; those that are busy are killed if ``cancel_futures`` or not ``wait``."""
         for worker in self._workers:
             worker.shutdown(kill=cancel_futures or not wait)
+        self._marks.close()
 
 
 class _Worker:
     """One process, replaced after its death."""
 
     def __init__(self) -> None:
-        self.running: dict[Future[Any], float] = {}
+        self.running: set[Future[Any]] = set()
         self._pool: Any = None
-        self._ready: float | None = None
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         if self._pool is None:
             self._start()
         try:
-            future: Future[Any] = self._pool.submit(fn, *args, **kwargs)
+            with _undisturbed():  # what is started here hears of Ctrl-C when it can answer
+                future: Future[Any] = self._pool.submit(fn, *args, **kwargs)
         except BrokenExecutor:  # died while idle
             self.shutdown(kill=True)
             return self.submit(fn, *args, **kwargs)
-        self.running[future] = time.monotonic()
+        self.running.add(future)
         future.add_done_callback(self._finished)
         return future
 
     def _start(self) -> None:
         from loky import ProcessPoolExecutor as LokyPool  # starts helper processes of its own
 
-        self._ready = None
         self._pool = LokyPool(
-            max_workers=1, env=SINGLE_THREADED, initializer=_end_with, initargs=(os.getpid(),)
+            max_workers=1, env=SINGLE_THREADED, initializer=_settle_in, initargs=(os.getpid(),)
         )
-        self._pool.submit(_import_covey).add_done_callback(self._started)
-
-    def _started(self, _future: Future[Any]) -> None:
-        self._ready = time.monotonic()
 
     def _finished(self, future: Future[Any]) -> None:
-        self.running.pop(future, None)
+        self.running.discard(future)
         if not future.cancelled() and isinstance(future.exception(), BrokenExecutor):
             self._pool = None
-
-    def began(self, future: Future[Any]) -> float | None:
-        submitted, ready = self.running.get(future), self._ready  # it may end at any moment
-        return None if submitted is None or ready is None else max(ready, submitted)
 
     def shutdown(self, kill: bool) -> None:
         pool, self._pool = self._pool, None
@@ -143,19 +145,35 @@ class _Worker:
             pool.shutdown(wait=True, kill_workers=kill)
 
 
-def _end_with(parent: int) -> None:
-    """Let this process end when its parent is gone, killed perhaps: nobody would hear of its result."""
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold Ctrl-C back, here and in processes started here, which inherit that."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _settle_in(parent: int) -> None:
+    """Prepare a worker: it ends with its parent, and leaves Ctrl-C to it.
+
+    A terminal sends Ctrl-C to everybody; the parent takes in what is finished, then ends its workers. A
+    handler of Python's own, unlike a signal ignored, is not inherited by what an objective starts.
+    """
+    signal.signal(signal.SIGINT, lambda *_: None)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(WATCH.glance)
-        os._exit(1)
+        os._exit(1)  # killed perhaps: nobody would hear of a result
 
     threading.Thread(target=watch, daemon=True, name="covey-parent").start()
-
-
-def _import_covey() -> None:
-    """Unpickling this in a new process has imported covey, which is what takes the time."""
 
 
 def portable(objective: Any, executor: Executor | None) -> Any:
@@ -181,35 +199,42 @@ class Borrowed:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._submitted: dict[Future[Any], float] = {}
+        self._submitted: WeakKeyDictionary[Future[Any], float] = WeakKeyDictionary()
         self._replaced = False
+        # Only a process pool is known to be on this machine, where marks can be seen.
+        self._marks = Marks() if isinstance(executor, ProcessPoolExecutor) else None
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
         """Run a function."""
         try:
-            future = self._executor.submit(fn, *args)
+            if self._marks is None:
+                future = self._executor.submit(fn, *args)
+            else:
+                future = self._marks.submit(self._executor.submit, fn, *args)
         except OSError as error:
             # A pool that breaks while it starts a process finds its own pipes closed: no error of the system.
             if error.errno is not None or not isinstance(self._executor, ProcessPoolExecutor):
                 raise
             raise BrokenExecutor(f"the pool broke: {error}") from error
         self._submitted[future] = time.monotonic()
-        future.add_done_callback(lambda done: self._submitted.pop(done, None))
         return future
 
     def began(self, future: Future[Any]) -> float | None:
         """When it was submitted: no executor tells more."""
         return self._submitted.get(future)
 
+    def has_begun(self, future: Future[Any]) -> bool:
+        """Whether a process pool's worker got as far as calling it; of other executors nobody knows."""
+        return self._marks is None or self._marks.began(future) is not None
+
     def kill(self, future: Future[Any]) -> None:
         """Take it back if it has not begun; else it is left to itself and its result ignored."""
-        self._submitted.pop(future, None)
         future.cancel()
 
     def recover(self, error: BaseException) -> None:
         """Replace a broken process pool by one made alike."""
         if not isinstance(self._executor, ProcessPoolExecutor):
-            raise CoveyError(f"the executor broke and cannot be rebuilt: {error}") from error
+            raise ExecutorLost(f"the executor broke and cannot be rebuilt: {error}") from error
         made = vars(self._executor)
         self._executor.shutdown(wait=False)
         arguments = (made["_max_workers"], made["_mp_context"], made["_initializer"], made["_initargs"])
@@ -220,3 +245,5 @@ class Borrowed:
         """Let go of a pool that was made here; the user's own stays open."""
         if self._replaced:
             self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._marks is not None:
+            self._marks.close()

@@ -7,12 +7,13 @@ API open the study as it is: SQLite for one machine, PostgreSQL for many.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from covey.errors import StudyMismatch
 from covey.space import Space
-from covey.study import codec
+from covey.study import codec, leftovers
 from covey.study.address import masked
 from covey.study.codec import Recorded
 from covey.study.lock import exclusive
@@ -159,3 +160,41 @@ class Study:
             self._storage.set_trial_state_values(key, TrialState.FAIL)
         else:
             self._storage.set_trial_state_values(key, TrialState.COMPLETE, [evaluation.result])
+
+    def rejoin(self) -> None:
+        """Hold the study again where an outage of the storage has ended that."""
+
+    def leave(self, evaluations: Sequence[tuple[Trial, Evaluation]]) -> str:
+        """Put evaluations that cannot be written into a file; says where, in words.
+
+        Args:
+            evaluations: of trials whose ids are the storage's own.
+        """
+        return leftovers.leave(self.name, self._folders(), evaluations)
+
+    def take_leftovers(self) -> None:
+        """Write down what an earlier run could not; a file whose values are all in the study is removed."""
+        for path, evaluations in leftovers.find(self.name, self._folders()):
+            rows = {row.trial.id: row for row in self.recorded()}
+            others = [trial.id for trial, given in evaluations if not _fits(rows.get(trial.id), trial, given)]
+            for trial, evaluation in evaluations:
+                if trial.id not in others and rows[trial.id].result is None:
+                    self.adopt({trial.id: trial.id})
+                    self.finished(trial, evaluation)
+            if others:
+                _log.warning("%s is left alone: the study has other trials %s", path, others)
+            else:
+                path.unlink()
+
+    def _folders(self) -> list[Path]:
+        """Where leftovers may be: beside a file, else where the run is; or at home."""
+        database = self._storage.engine.url.database
+        beside = self._storage.engine.dialect.name == "sqlite" and database and Path(database).exists()
+        return [Path(database).resolve().parent if beside and database else Path.cwd(), Path.home()]
+
+
+def _fits(row: Recorded | None, trial: Trial, evaluation: Evaluation) -> bool:
+    """Whether a trial of a file is in the study, and still running or with the same result."""
+    if row is None or not leftovers.is_of(trial, row.trial):
+        return False
+    return row.result in (None, evaluation.result)
