@@ -9,7 +9,7 @@ SHOWN = {
     "postgresql+psycopg2://me:secret@host:5432/db": "postgresql+psycopg2://me:***@host:5432/db",
     "postgresql://:secret@host/db": "postgresql://:***@host/db",
     "postgresql://me:sec@ret@host/db": "postgresql://me:***@host/db",
-    "postgresql://me:sec/r?et@host/db": "postgresql://me:***@host/db",
+    "postgresql://me:sec/r?et@host/db": "postgresql://me:***",
     "postgresql://me:sec:ret@host/db": "postgresql://me:***@host/db",
     "postgresql://me:s%40ecret@[::1]:5432/db": "postgresql://me:***@[::1]:5432/db",
     "postgresql://host/db?user=me&password=secret": "postgresql://host/db?user=me&password=***",
@@ -32,7 +32,7 @@ OPEN = [
     "sqlite:///C:/me@work/study.db",
     "postgresql://host/db",
     "postgresql://me@host:5432/db?sslmode=require",
-    "postgresql://me@host/db?options=-c a@b",
+    "postgresql://host/db?host=/var/run/socket&port=5433&connect_timeout=3",
     "study.db",
     "",
 ]

@@ -12,6 +12,7 @@ from covey.cli.config.template import TEMPLATE
 from covey.cli.program import Reading, fill, last_number, placeholders, reported
 from covey.errors import InputError
 from covey.run.evaluate import evaluate
+from covey.study.address import masked
 
 GOOD = """\
 name = "demo"
@@ -53,7 +54,7 @@ def test_a_good_file(tmp_path):
     assert config.value == Reading()
     assert dict(config.budget) == {"batch_size": 3, "iterations": 2, "asynchronous": False}
     assert dict(config.settings) == {"seed": 0}
-    assert config.storage == f"sqlite:///{tmp_path}/study.db"
+    assert masked(config.storage) == f"sqlite:///{tmp_path}/study.db"
     check_runnable(config)
 
 
@@ -81,7 +82,7 @@ storage = "postgresql://me@host/db"
     assert config.timeout == 1.5
     assert config.asynchronous
     assert config.batch_size == 3
-    assert config.storage == "postgresql://me@host/db"
+    assert masked(config.storage) == "postgresql://me@host/db"
     assert config.settings["strategy"] == "b-lcb"
     assert config.settings["noise"] == 0.1
     assert config.budget["target"] == -1
@@ -93,7 +94,7 @@ storage = "postgresql://me@host/db"
 )
 def test_sqlite_files_are_beside_the_toml(tmp_path, storage, expected):
     config = load(written(tmp_path, GOOD.replace("# comment", f'storage = "{storage}"')))
-    assert config.storage == expected.format(tmp_path)
+    assert masked(config.storage) == expected.format(tmp_path)
 
 
 def test_the_template_is_accepted(tmp_path):

@@ -185,8 +185,7 @@ def tell(
     lines = table.read_results(results, config.space)
     with lab.storage_errors(config):
         record = lab.open_study(config, create=False)
-        told = lab.compare(lines, record, skip_blank=skip_blank)
-        lab.record(told.news, record)
+        told = lab.tell(lines, record, skip_blank=skip_blank)
         trials = [row.trial for row in record.recorded()]
     values = sum(isinstance(result, float) for result in told.news.values())
     left = f", {told.blank} left blank" if told.blank else ""

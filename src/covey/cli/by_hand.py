@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from covey.cli.config import Config
@@ -15,6 +14,7 @@ from covey.history import replay
 from covey.optimizer import Optimizer
 from covey.study import Recorded, Study, entries
 from covey.study.address import masked
+from covey.study.storage import cause
 from covey.trial import Evaluation, Failure
 
 
@@ -27,8 +27,8 @@ def storage_errors(config: Config) -> Iterator[None]:
     try:
         yield
     except (OptunaError, SQLAlchemyError) as error:
-        words = str(error.__cause__ or error).strip().splitlines() or [type(error).__name__]
-        raise CoveyError(f"storage {masked(config.storage)!r} cannot be used: {words[0]}") from error
+        words = cause(error, config.storage)
+        raise CoveyError(f"storage {masked(config.storage)!r} cannot be used: {words}") from None
 
 
 def open_study(config: Config, *, create: bool) -> Study:
@@ -43,17 +43,10 @@ def open_study(config: Config, *, create: bool) -> Study:
         StudyMismatch: if there is one about something else.
     """
     with storage_errors(config):
-        if not create and not _exists(config):
+        if not create and not Study.exists(config.storage, config.name):
             where = f"study {config.name!r} is not in {masked(config.storage)}"
             raise InputError(f"{where} yet; covey ask or covey run creates it")
         return Study(config.storage, config.name, config.space)
-
-
-def _exists(config: Config) -> bool:
-    file = config.storage.removeprefix("sqlite:///").partition("?")[0]
-    if config.storage.startswith("sqlite:///") and not Path(file).exists():
-        return False  # opening it would make the file
-    return Study.exists(config.storage, config.name)
 
 
 def ask(config: Config, study: Study, count: int) -> list[tuple[int, dict[str, Any]]]:
@@ -88,7 +81,20 @@ class Told:
     blank: int
 
 
-def compare(lines: Sequence[Line], study: Study, *, skip_blank: bool) -> Told:
+def tell(lines: Sequence[Line], study: Study, *, skip_blank: bool) -> Told:
+    """Record what is new in a table of results: all of it, or nothing if a line contradicts the study.
+
+    Raises:
+        InputError: if one does, or contradicts another line.
+        StudyBusy: if another process runs the study.
+    """
+    with study.exclusive():  # what is compared is what is written to
+        told = _compare(lines, study, skip_blank=skip_blank)
+        _record(told.news, study)
+    return told
+
+
+def _compare(lines: Sequence[Line], study: Study, *, skip_blank: bool) -> Told:
     """What of a table is new; nothing is written.
 
     Raises:
@@ -121,7 +127,7 @@ def _says(result: float | Failure) -> str:
     return "failed" if isinstance(result, Failure) else repr(result)
 
 
-def record(news: Mapping[int, float | Failure], study: Study) -> None:
+def _record(news: Mapping[int, float | Failure], study: Study) -> None:
     """Write results down."""
     trials = [row.trial for row in study.recorded() if row.trial.id in news]
     study.adopt({trial.id: trial.id for trial in trials})

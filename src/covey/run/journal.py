@@ -8,7 +8,6 @@ from functools import partial
 
 from covey.run.interrupts import Interrupts
 from covey.study import Study
-from covey.study.outage import outlast
 from covey.trial import Evaluation, Trial
 
 
@@ -28,12 +27,7 @@ class StudyJournal:
         self._write(partial(self.study.finished, trial, evaluation))
 
     def _write(self, deed: partial[None]) -> None:
-        outlast(
-            deed,
-            self.study.address,
-            rejoin=self.study.rejoin,
-            hurried=lambda: len(self.interrupts.heard),
-        )
+        self.study.patiently(deed, hurried=lambda: len(self.interrupts.heard))
 
     def offer(self, unwritten: Sequence[tuple[Trial, Evaluation]]) -> str:
         """Put finished evaluations into a file beside the study, and say where."""

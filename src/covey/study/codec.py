@@ -128,6 +128,14 @@ def attributes(evaluation: Evaluation) -> dict[str, Any]:
     return kept
 
 
+def has_result(row: FrozenTrial, evaluation: Evaluation) -> bool:
+    """Whether a finished row says the same as an evaluation."""
+    if isinstance(evaluation.result, Failure):
+        reason = attributes(evaluation)[_REASON]
+        return row.state.name == "FAIL" and row.user_attrs.get(_REASON, "") == reason
+    return row.state.name == "COMPLETE" and row.value == evaluation.result
+
+
 def is_ours(space: Space, row: FrozenTrial) -> bool:
     """Whether a row has all parameters; one that Optuna itself queued has none yet."""
     return set(space.dimensions) <= set(row.params)

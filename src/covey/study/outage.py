@@ -9,10 +9,14 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from covey.errors import StorageLost, StudyBusy
-from covey.study.address import masked_words
+from covey.study.address import masked
+from covey.study.storage import cause
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
 
 _log = logging.getLogger("covey.study")
 _Result = TypeVar("_Result")
@@ -40,67 +44,88 @@ ENDURANCE = Endurance()
 
 def outlast(
     work: Callable[[], _Result],
-    address: str,
+    url: URL,
     *,
     rejoin: Callable[[], None] = lambda: None,
     hurried: Callable[[], int] = lambda: 0,
 ) -> _Result:
-    """What ``work`` on a storage gives, tried again while the storage is away; said once.
+    """What ``work`` on a storage gives, tried again while the storage is away; that is said once.
 
     Args:
         work: does no harm when it is done twice: an answer may get lost after the deed.
-        address: of the storage, as it can be shown.
+        url: of the storage.
         rejoin: makes good what an outage has taken, such as a lock, ahead of another attempt.
         hurried: how often somebody has asked for an end; at the second time there is no further attempt.
 
     Raises:
         StorageLost: if the storage does not come back in time, or cannot be used at all.
     """
-    began = time.monotonic()
-    pause, wanted_end, said = ENDURANCE.first, None, False
+    outage = _Outage(url)
     while True:
         try:
-            if said:
+            if outage.attempts:
                 rejoin()
             done = work()
         except StudyBusy as error:
-            raise StorageLost(f"storage {address!r} was away, and meanwhile {error}") from None
+            raise StorageLost(f"storage {masked(url)!r} was away, and meanwhile {error}") from None
         except Exception as error:
-            cause, passing = _cause(error)
-            if cause is None:
+            if not _is_about_a_storage(error):
                 raise
-            now = time.monotonic()
-            wanted_end = wanted_end or (now if hurried() else None)
-            late = now - began > ENDURANCE.seconds or (wanted_end and now - wanted_end > ENDURANCE.hurried)
-            if not passing or late or hurried() > 1:
-                raise StorageLost(f"storage {address!r} cannot be used: {cause}") from None
-            if not said:
-                said = True
-                words = "storage %s is away (%s): what is finished is kept; trying again for %d minutes"
-                _log.warning(words, address, cause, ENDURANCE.seconds // 60)
+            lasting, problem = not _may_pass(error), cause(error, url)
         else:
-            if said:
-                _log.warning("storage %s is back after %.0f seconds", address, time.monotonic() - began)
+            outage.end()
             return done
-        _sleep(pause, hurried)
-        pause = min(2 * pause, ENDURANCE.longest)
+        # Raised here, an error has no other in its context: those of drivers may name a password.
+        if lasting or outage.is_too_long(hurried()):
+            raise StorageLost(f"storage {masked(url)!r} cannot be used: {problem}")
+        outage.sit_out(problem, hurried)
 
 
-def _sleep(seconds: float, hurried: Callable[[], int]) -> None:
-    """A pause that ends early when somebody is in more of a hurry than before."""
-    until, before = time.monotonic() + seconds, hurried()
-    while time.monotonic() < until and hurried() == before:
-        time.sleep(ENDURANCE.first)
+class _Outage:
+    """One outage, from the first attempt that failed."""
+
+    def __init__(self, url: URL) -> None:
+        self.attempts = 0
+        self._url, self._began, self._pause = url, time.monotonic(), ENDURANCE.first
+        self._hurried_since: float | None = None
+
+    def is_too_long(self, hurry: int) -> bool:
+        """Whether there is to be no other attempt."""
+        now = time.monotonic()
+        if hurry and self._hurried_since is None:
+            self._hurried_since = now
+        late = self._hurried_since is not None and now - self._hurried_since >= ENDURANCE.hurried
+        return hurry > 1 or late or now - self._began >= ENDURANCE.seconds
+
+    def sit_out(self, problem: str, hurried: Callable[[], int]) -> None:
+        """Pause ahead of the next attempt, unless somebody is in more of a hurry than at first."""
+        self.attempts += 1
+        if self.attempts == 1:
+            words = "storage %s is away (%s): finished values are kept, trying again for %.0f minutes"
+            _log.warning(words, masked(self._url), problem, ENDURANCE.seconds / 60)
+        until, before = time.monotonic() + self._pause, hurried()
+        while time.monotonic() < until and hurried() == before:
+            time.sleep(ENDURANCE.first)
+        self._pause = min(2 * self._pause, ENDURANCE.longest)
+
+    def end(self) -> None:
+        """The storage is there; if it was away, say so."""
+        if self.attempts:
+            gone = time.monotonic() - self._began
+            _log.warning("storage %s is back after %.0f seconds", masked(self._url), gone)
 
 
-def _cause(error: Exception) -> tuple[str | None, bool]:
-    """What a database complains about, in one line; and whether that may pass. None if it is no database."""
+def _is_about_a_storage(error: Exception) -> bool:
     from optuna.exceptions import StorageInternalError
+    from sqlalchemy.exc import SQLAlchemyError
+
+    # A KeyError is Optuna's word for a row that somebody has deleted.
+    return isinstance(error, (SQLAlchemyError, StorageInternalError, OSError, KeyError))
+
+
+def _may_pass(error: Exception) -> bool:
+    """Whether waiting can help: it does not against a table that is gone or data that do not fit."""
     from sqlalchemy import exc
 
-    inner = error.__cause__ if isinstance(error, StorageInternalError) and error.__cause__ else error
-    if not isinstance(inner, (exc.SQLAlchemyError, OSError, StorageInternalError)):
-        return None, False
-    lasting = (exc.DataError, exc.IntegrityError, exc.NotSupportedError, exc.ProgrammingError)
-    words = str(inner.orig if isinstance(inner, exc.DBAPIError) else inner)
-    return masked_words(words) or type(inner).__name__, not isinstance(inner, lasting)
+    lasting = (exc.DataError, exc.IntegrityError, exc.NotSupportedError, exc.ProgrammingError, KeyError)
+    return not isinstance(error.__cause__ or error, lasting)

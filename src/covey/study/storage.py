@@ -2,58 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from covey.errors import CoveyError
-from covey.study.address import masked
-from covey.study.lock import LOCKS
+from covey.study.address import masked, scrubbed
+from covey.study.location import file_of
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
+    from sqlalchemy import URL, Engine
 
 
-def open_storage(url: str) -> RDBStorage:
+@dataclass(frozen=True)
+class Waits:
+    """How long one attempt waits, in seconds; whoever can wait longer tries again.
+
+    Attributes:
+        file: for another process that writes the same file.
+        server: for a server to take a connection.
+    """
+
+    file: float = 1.0
+    server: int = 10
+
+
+WAITS = Waits()
+
+
+def open_storage(url: URL) -> RDBStorage:
     """The storage at an address; its tables are made if there are none.
 
     Raises:
-        ValueError: if it is no address of SQLite or PostgreSQL.
         CoveyError: if it cannot be opened.
     """
+    storage = _opened(url)
+    if isinstance(storage, CoveyError):
+        raise storage
+    return storage
+
+
+def _opened(url: URL) -> RDBStorage | CoveyError:
+    """The storage, or what is wrong with it: an error that is raised has no other in its context."""
+    from optuna.exceptions import OptunaError
     from optuna.storages import RDBStorage
-    from sqlalchemy.exc import ArgumentError, DatabaseError
+    from sqlalchemy.exc import SQLAlchemyError
 
-    check_address(url)
+    shown = masked(url)
     try:
+        # Optuna reads an address as a template and keeps it. It needs no more of it than the kind.
         with quiet():
-            return RDBStorage(url)
-    except ArgumentError:
-        raise ValueError(_refusal(url)) from None
-    except DatabaseError as error:
-        raise CoveyError(f"storage {masked(url)!r} cannot be opened: {error.orig}") from None
+            return RDBStorage(f"{url.drivername}:///covey", engine_kwargs=_connection(url))
     except ImportError as error:
-        raise CoveyError(
-            f"storage {masked(url)!r} needs a driver: {error}; pip install 'covey[postgresql]'"
-        ) from None
+        return CoveyError(
+            f"storage {shown!r} needs a driver: {cause(error, url)}; pip install 'covey[postgresql]'"
+        )
+    except (SQLAlchemyError, OptunaError, OSError, RuntimeError, TypeError, ValueError) as error:
+        return CoveyError(f"storage {shown!r} cannot be opened: {cause(error, url)}")
 
 
-def check_address(url: str) -> None:
-    """Refuse a database that has no lock for a study: two processes could run it at once.
+def has_study(url: URL, name: str) -> bool:
+    """Whether a storage has a study of that name; nothing is made by looking.
 
     Raises:
-        ValueError: unless it is SQLite or PostgreSQL.
+        CoveyError: if it cannot be opened.
     """
-    scheme, mark, _ = url.partition("://")
-    if not mark or scheme.partition("+")[0] not in LOCKS:
-        raise ValueError(_refusal(url))
+    found = _looked_up(url, name)
+    if isinstance(found, CoveyError):
+        raise found
+    return found
 
 
-def _refusal(url: str) -> str:
-    return (
-        f"storage must be SQLite or PostgreSQL, which have a lock that goes with its holder, "
-        f"like 'sqlite:///study.db' or 'postgresql://user@host/name', got {masked(url)!r}"
-    )
+def _looked_up(url: URL, name: str) -> bool | CoveyError:
+    from sqlalchemy import create_engine, inspect, text
+    from sqlalchemy.exc import SQLAlchemyError
+
+    file = file_of(url) if url.get_backend_name() == "sqlite" else None
+    if file is not None and not file.exists():
+        return False
+    try:
+        engine = create_engine(f"{url.drivername}:///covey", **_connection(url))
+        with engine.connect() as connection:
+            query = text("select 1 from studies where study_name = :name")
+            made = inspect(connection).has_table("studies")
+            found = made and connection.execute(query, {"name": name}).first() is not None
+        engine.dispose()
+        return found
+    except (SQLAlchemyError, ImportError, OSError, TypeError, ValueError) as error:
+        return CoveyError(f"storage {masked(url)!r} cannot be opened: {cause(error, url)}")
+
+
+def _connection(url: URL) -> dict[str, Any]:
+    """How to connect, for ``create_engine``: the parts of the address go to the driver as they are."""
+    from sqlalchemy import create_engine
+
+    probe = create_engine(url)
+    dialect, pool = probe.dialect, type(probe.pool)
+    places, settings = dialect.create_connect_args(url)
+    settings = {**_patience(probe), **settings}
+    return {
+        "creator": lambda: dialect.connect(*places, **settings),
+        "poolclass": pool,
+        "pool_pre_ping": True,  # a connection that a restarted server dropped is replaced, not used
+    }
+
+
+def _patience(engine: Engine) -> Mapping[str, Any]:
+    """How long a driver waits, unless the address says so itself."""
+    if engine.dialect.name == "sqlite":
+        return {"timeout": WAITS.file}
+    return {"connect_timeout": WAITS.server} if engine.dialect.driver.startswith("psycopg") else {}
+
+
+def cause(error: BaseException, url: URL) -> str:
+    """What a database complains about, in one line and without secrets."""
+    while error.__cause__ is not None:  # Optuna's words about a failed write say nothing of why
+        error = error.__cause__
+    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return scrubbed(lines[0] if lines else type(error).__name__, url)
 
 
 @contextmanager

@@ -7,27 +7,34 @@ API open the study as it is: SQLite for one machine, PostgreSQL for many.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from covey.errors import StudyMismatch
 from covey.space import Space
 from covey.study import codec, leftovers
 from covey.study.address import masked
 from covey.study.codec import Recorded
-from covey.study.lock import exclusive
-from covey.study.storage import open_storage, quiet
+from covey.study.location import file_of, located
+from covey.study.lock import FileLock, Held, Lock, NoLock, ServerLock, exclusive
+from covey.study.outage import outlast
+from covey.study.storage import has_study, open_storage, quiet
 from covey.trial import Evaluation, Failure, Trial
 
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
 _log = logging.getLogger("covey.study")
+_Result = TypeVar("_Result")
 
 
 class Study:
     """A record of trials on disk.
 
     Args:
-        url: "sqlite:///file.db" or "postgresql://user:password@host/database".
+        url: "sqlite:///file.db" or "postgresql://user:password@host/database", or a ``sqlalchemy.URL``.
         name: of the study in that storage.
         space: what is varied; an existing study must have the same.
 
@@ -36,27 +43,41 @@ class Study:
 
     Raises:
         StudyMismatch: if a study of that name has another space or another direction.
+        ValueError: if it is no address of SQLite or PostgreSQL.
+        CoveyError: if the storage cannot be opened.
     """
 
-    def __init__(self, url: str, name: str, space: Space) -> None:
+    def __init__(self, url: str | URL, name: str, space: Space) -> None:
         self.address, self.name, self.space = masked(url), name, space
         codec.distributions(space)  # a space that cannot be stored is refused before anything is made
-        self._storage = open_storage(url)
+        self._url = located(url)
+        self._storage = open_storage(self._url)
         self._study_id = self._find_or_create()
         self._keys: dict[int, int] = {}
+        self._uncertain: set[int] = set()
+        self._held: Held | None = None
 
     def _find_or_create(self) -> int:
+        """The storage's number of the study; one that exists is only read, as a copy may be read-only."""
         from optuna.exceptions import DuplicatedStudyError
         from optuna.study import StudyDirection
 
-        try:
-            with quiet():
-                study_id = self._storage.create_new_study([StudyDirection.MINIMIZE], self.name)
-        except DuplicatedStudyError:
-            study_id = self._storage.get_study_id_from_name(self.name)
-            self._check_direction(study_id)
+        study_id = self._find()
+        if study_id is None:
+            try:
+                with quiet():
+                    study_id = self._storage.create_new_study([StudyDirection.MINIMIZE], self.name)
+            except DuplicatedStudyError:  # another process was faster
+                study_id = self._storage.get_study_id_from_name(self.name)
+        self._check_direction(study_id)
         self._claim(study_id)
         return study_id
+
+    def _find(self) -> int | None:
+        try:
+            return self._storage.get_study_id_from_name(self.name)
+        except KeyError:
+            return None
 
     def _check_direction(self, study_id: int) -> None:
         names = [direction.name.lower() for direction in self._storage.get_study_directions(study_id)]
@@ -91,13 +112,21 @@ class Study:
         self._storage.remove_session()
         self._storage.engine.dispose()
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """Be the only process that runs this study or asks for its next trials.
+    @contextmanager
+    def exclusive(self) -> Iterator[Held]:
+        """Be the only process that runs this study, asks for its next trials, or tells it values.
 
         Raises:
             StudyBusy: if another one is.
         """
-        return exclusive(self._storage.engine, self.name)
+        with exclusive(self._lock(), self.name) as self._held:
+            yield self._held
+
+    def _lock(self) -> Lock:
+        if self._url.get_backend_name() == "postgresql":
+            return ServerLock(self._storage.engine, self.name)
+        file = file_of(self._url)
+        return NoLock() if file is None else FileLock(file, self.name)
 
     def recorded(self) -> list[Recorded]:
         """All trials, in the order in which they were started."""
@@ -106,9 +135,9 @@ class Study:
         return [codec.decode(self.space, row) for row in sorted(ours, key=lambda row: row.number)]
 
     @staticmethod
-    def exists(url: str, name: str) -> bool:
-        """Whether a storage has a study of that name; a missing SQLite file is made by looking."""
-        return name in [study.study_name for study in open_storage(url).get_all_studies()]
+    def exists(url: str | URL, name: str) -> bool:
+        """Whether a storage has a study of that name; nothing is made by looking."""
+        return has_study(located(url), name)
 
     def adopt(self, keys: Mapping[int, int]) -> None:
         """Write of an optimizer's trials from here on.
@@ -123,26 +152,50 @@ class Study:
         return self._keys[trial_id]
 
     def started(self, trial: Trial) -> None:
-        """Write down a trial that is about to be evaluated; one that is there already stays."""
+        """Write down a trial that is about to be evaluated; one that is there already stays.
+
+        After an error, which may have come before or after the write, the same call again is safe.
+        """
         if trial.id not in self._keys:
             self._keys[trial.id] = self._create(trial)
 
     def _create(self, trial: Trial) -> int:
-        """A new row of a running trial; returns its key."""
+        """A row of a running trial, new unless an earlier attempt at it got through; returns its key."""
         template = codec.encode(self.space, trial)
-        return self._storage.create_new_trial(self._study_id, template_trial=template)
+        key = self._orphan(template.params) if trial.id in self._uncertain else None
+        self._uncertain.add(trial.id)
+        if key is None:
+            key = self._storage.create_new_trial(self._study_id, template_trial=template)
+        self._uncertain.discard(trial.id)
+        return key
+
+    def _orphan(self, params: Mapping[str, Any]) -> int | None:
+        """The key of a running trial with these parameters that is not known to be anybody's."""
+        from optuna.trial import TrialState
+
+        known = set(self._keys.values())
+        rows = self._storage.get_all_trials(self._study_id, deepcopy=False, states=(TrialState.RUNNING,))
+        return next(
+            (row._trial_id for row in rows if row.params == params and row._trial_id not in known), None
+        )
 
     def finished(self, trial: Trial, evaluation: Evaluation) -> None:
-        """Write down a value or a failure, even if somebody closed the trial meanwhile (a dashboard can)."""
+        """Write down a value or a failure, even if somebody closed the trial meanwhile (a dashboard can).
+
+        After an error, which may have come before or after the write, the same call again is safe.
+        """
         from optuna.exceptions import UpdateFinishedTrialError
 
         key = self._keys[trial.id]
         try:
             self._finish(key, evaluation)
         except UpdateFinishedTrialError:
-            closed = self._storage.get_trial(key).state.name
-            if isinstance(evaluation.result, Failure) or closed == "COMPLETE":
-                _log.warning("trial %d was closed as %s by somebody else; left as it is", key, closed.lower())
+            closed = self._storage.get_trial(key)
+            if codec.has_result(closed, evaluation):
+                return
+            state = closed.state.name
+            if isinstance(evaluation.result, Failure) or state == "COMPLETE":
+                _log.warning("trial %d was closed as %s by somebody else; left as it is", key, state.lower())
                 return
             self._keys[trial.id] = self._create(trial)
             _log.warning(
@@ -161,8 +214,22 @@ class Study:
         else:
             self._storage.set_trial_state_values(key, TrialState.COMPLETE, [evaluation.result])
 
-    def rejoin(self) -> None:
-        """Hold the study again where an outage of the storage has ended that."""
+    def patiently(self, work: Callable[[], _Result], hurried: Callable[[], int] = lambda: 0) -> _Result:
+        """What a deed on this study gives, tried again while its storage is away.
+
+        Args:
+            work: does no harm when it is done twice, as ``started`` and ``finished``.
+            hurried: how often somebody has asked for an end; see ``covey.study.outage``.
+
+        Raises:
+            StorageLost: if the storage stays away.
+        """
+        return outlast(work, self._url, rejoin=self._rejoin, hurried=hurried)
+
+    def _rejoin(self) -> None:
+        """Hold the study again if it was held: a server that restarts forgets who does."""
+        if self._held is not None:
+            self._held.renew()
 
     def leave(self, evaluations: Sequence[tuple[Trial, Evaluation]]) -> str:
         """Put evaluations that cannot be written into a file; says where, in words.
@@ -188,9 +255,8 @@ class Study:
 
     def _folders(self) -> list[Path]:
         """Where leftovers may be: beside a file, else where the run is; or at home."""
-        database = self._storage.engine.url.database
-        beside = self._storage.engine.dialect.name == "sqlite" and database and Path(database).exists()
-        return [Path(database).resolve().parent if beside and database else Path.cwd(), Path.home()]
+        file = file_of(self._url) if self._url.get_backend_name() == "sqlite" else None
+        return [Path.cwd() if file is None else file.parent, Path.home()]
 
 
 def _fits(row: Recorded | None, trial: Trial, evaluation: Evaluation) -> bool:

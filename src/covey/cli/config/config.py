@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from covey.batch.strategy import resolve_strategy
 from covey.cli.config.document import Document, did_you_mean, read_document
-from covey.cli.config.keys import BUDGET, CHECKS, SETTINGS
+from covey.cli.config.keys import BUDGET, CHECKS, SETTINGS, SQLITE
 from covey.cli.program import Reading, placeholders, text_of
 from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.study.location import file_address, located
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
 
 RESERVED = ("id", "value", "state", "reason", "finished", "evaluation_seconds")
 """Columns of the tables, which a parameter cannot be called."""
@@ -26,7 +30,7 @@ class Config:
         path: of the file; programs run in its folder.
         name: of the study in the storage.
         space: what is varied.
-        storage: a database's address, with an absolute path if it is SQLite.
+        storage: a database's address, with an absolute path if it is SQLite; it may have a password in it.
         objective: the program's argument list; None if experiments are done by hand.
         value: where the program's value is.
         budget: the keywords of ``minimize`` that are about when and how many.
@@ -38,7 +42,7 @@ class Config:
     path: Path
     name: str
     space: Space
-    storage: str
+    storage: URL = field(repr=False)
     objective: tuple[str, ...] | None
     value: Reading
     budget: Mapping[str, Any]
@@ -97,11 +101,11 @@ def _checked(document: Document, key: str) -> Any:
         raise document.wrong((key,), f"{key} {error}") from None
 
 
-def _located(storage: str, folder: Path) -> str:
-    """The address of a storage; a SQLite file's is relative to the study.toml."""
-    if not storage.startswith("sqlite:///"):
-        return storage
-    return f"sqlite:///{folder / storage.removeprefix('sqlite:///')}"
+def _located(storage: str, folder: Path) -> URL:
+    """The address of a storage; a SQLite file's is a path, as it is written, relative to the study.toml."""
+    if not storage.startswith(SQLITE):
+        return located(storage)
+    return file_address(folder / storage.removeprefix(SQLITE))
 
 
 def _space(document: Document) -> Space:

@@ -14,6 +14,7 @@ from covey.cli.program import Reading
 from covey.model.priors import PRESETS
 from covey.space.designs import INITIAL
 from covey.study.address import masked
+from covey.study.location import located
 
 Check: TypeAlias = Callable[[Any], Any]
 """Returns the value to use; a ValueError says what is accepted."""
@@ -68,16 +69,29 @@ def _reading(value: Any) -> Reading:
     raise ValueError(f'must be "stdout" or {{json = "result.json", key = "loss"}}, got {value!r}')
 
 
+SQLITE = "sqlite:///"
+_OPTION = re.compile(r"\?(?:cache|immutable|mode|nolock|timeout|uri|vfs)=[^/]*$")
+
+
 def _storage(value: Any) -> str:
+    """A SQLite file by its path, which may have any character; or the address of a PostgreSQL database."""
     example = '"sqlite:///study.db" or "postgresql://user@host/name"'
     if not isinstance(value, str):
         raise ValueError(f"must be like {example}, got {value!r}")
-    known = re.fullmatch(r"(sqlite:///|postgresql(\+\w+)?://).+", value)
+    known = re.fullmatch(r"(sqlite:///|postgresql(\+\w+)?://)[^\0]+", value)
     if not known or value == "sqlite:///:memory:":
         raise ValueError(
             f"must be a SQLite file or a PostgreSQL database, which have a lock that goes with its holder, "
             f"like {example}, got {masked(value)!r}"
         )
+    if value.startswith(SQLITE):
+        if _OPTION.search(value):
+            raise ValueError(f"must be a path after {SQLITE}, without options, got {masked(value)!r}")
+        return value
+    try:
+        located(value)
+    except ValueError as error:
+        raise ValueError(str(error).removeprefix("storage ")) from None
     return value
 
 
