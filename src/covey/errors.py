@@ -59,7 +59,17 @@ class TooManyFailures(RunError):
 
 
 class ExecutorLost(RunError):
-    """The executor loses evaluations instead of running them; none of them counts as failed."""
+    """The executor loses evaluations instead of running them; none of them counts as failed.
+
+    Args:
+        what: happened.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the executor cannot be used: {what}; no trial is failed by that: see to it, then make the same "
+            "call again (what is finished is in the study, and in the result that this error has)"
+        )
 
 
 class StorageLost(RunError):

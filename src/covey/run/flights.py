@@ -83,7 +83,7 @@ class Flights:
     @property
     def free(self) -> int:
         """How many more can run at once; none beside suspects, which are tried alone."""
-        return 0 if self.suspects else self.size - len(self.under_way)
+        return 0 if self.suspects else self.size - self.count
 
     def launch(self, trial: Trial) -> None:
         """Hand a trial to the workers."""
@@ -106,7 +106,7 @@ class Flights:
                 self._alone = True
                 self.launch(self.suspects.popleft())
             return
-        for _ in range(min(len(self.again), self.free)):
+        for _ in range(min(len(self.again), self.size - len(self.under_way))):
             self.launch(self.again.popleft())
 
     def wait(self, others: Iterable[Future[Any]], due: float | None) -> None:
@@ -179,10 +179,9 @@ class Flights:
         """Too many losses in a row, and the workers themselves are lost."""
         self._losses += 1
         if self._losses >= PACE.rounds * self.size:
+            count = self._losses
             raise ExecutorLost(
-                f"the executor lost {self._losses} evaluations in a row, the last by {_words(error)}; "
-                "no trial is failed by that: see to the executor, then make the same call again "
-                "(what is finished is in the study, and in the result that this error has)"
+                f"{count} evaluations were lost in a row, the last by {_words(error)}"
             ) from error
 
     def _is_to_blame(self, future: Future[Evaluation]) -> bool:

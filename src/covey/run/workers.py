@@ -234,7 +234,7 @@ class Borrowed:
     def recover(self, error: BaseException) -> None:
         """Replace a broken process pool by one made alike."""
         if not isinstance(self._executor, ProcessPoolExecutor):
-            raise ExecutorLost(f"the executor broke and cannot be rebuilt: {error}") from error
+            raise ExecutorLost(f"it broke and cannot be rebuilt: {error}") from error
         made = vars(self._executor)
         self._executor.shutdown(wait=False)
         arguments = (made["_max_workers"], made["_mp_context"], made["_initializer"], made["_initargs"])

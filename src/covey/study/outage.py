@@ -54,7 +54,8 @@ def outlast(
     Args:
         work: does no harm when it is done twice: an answer may get lost after the deed.
         url: of the storage.
-        rejoin: makes good what an outage has taken, such as a lock, ahead of another attempt.
+        rejoin: makes good what an outage has taken, such as a lock, ahead of every attempt: a server may
+            have been away when nobody looked.
         hurried: how often somebody has asked for an end; at the second time there is no further attempt.
 
     Raises:
@@ -63,11 +64,10 @@ def outlast(
     outage = _Outage(url)
     while True:
         try:
-            if outage.attempts:
-                rejoin()
+            rejoin()
             done = work()
         except StudyBusy as error:
-            raise StorageLost(f"storage {masked(url)!r} was away, and meanwhile {error}") from None
+            raise StorageLost(f"storage {masked(url)!r} was away: {error}") from None
         except Exception as error:
             if not _is_about_a_storage(error):
                 raise

@@ -256,7 +256,7 @@ class Study:
     def _folders(self) -> list[Path]:
         """Where leftovers may be: beside a file, else where the run is; or at home."""
         file = file_of(self._url) if self._url.get_backend_name() == "sqlite" else None
-        return [Path.cwd() if file is None else file.parent, Path.home()]
+        return list(dict.fromkeys([Path.cwd() if file is None else file.parent, Path.home().resolve()]))
 
 
 def _fits(row: Recorded | None, trial: Trial, evaluation: Evaluation) -> bool:
