@@ -1,17 +1,13 @@
 """A study.toml says what it says, and what is wrong in it is found with its line."""
 
-import math
-from pathlib import Path
-
 import pytest
 
-from covey import Categorical, Failure, Float, Int, Space
+from covey import Categorical, Float, Int, Space
 from covey.cli.config import check_runnable, load
 from covey.cli.config.document import line_of
 from covey.cli.config.template import TEMPLATE
-from covey.cli.program import Reading, fill, last_number, placeholders, reported
+from covey.cli.program import Reading, fill, placeholders
 from covey.errors import InputError
-from covey.run.evaluate import evaluate
 from covey.study.address import masked
 
 GOOD = """\
@@ -222,64 +218,6 @@ def test_lines_are_found(text, where, line):
     assert line_of(text, where) == line
 
 
-@pytest.mark.parametrize(
-    ("out", "value"),
-    [
-        ("0.31\n", 0.31),
-        ("epoch 3 loss: 0.25\n\n", 0.25),
-        ("loss=-1e-3", -1e-3),
-        ("a 1\nb 2.5.\ndone\n", 2.5),
-        ("loss 0.5 in 12.5s", 0.5),
-        ("[.5]", 0.5),
-        ("v1.2.3 7", 7.0),
-        ("3\nversion 1.2.3", 3.0),
-        ("+4E2", 400.0),
-    ],
-)
-def test_the_last_number_is_read(out, value):
-    assert last_number(out) == value
-
-
-@pytest.mark.parametrize(
-    "out", ["", "\n", "nothing here", "epoch 10 loss nan", "3 -inf", "1 2 Infinity", "1e999"]
-)
-def test_output_without_a_value_is_a_failure(out):
-    assert isinstance(evaluate(lambda params: last_number(out), {}).result, Failure)
-
-
-@pytest.mark.parametrize("out", ["loss 1,234.5", "1,234", "-12,345,678.25 m", "0.5 (1,000)", "cost=2,500\n"])
-def test_thousands_apart_are_refused_rather_than_misread(out):
-    assert "print no commas in it" in last_number(out).reason
-
-
-@pytest.mark.parametrize(
-    ("out", "value"),
-    [("1,234 0.5", 0.5), ("0.25,0.75", 0.75), ("1, 234", 234), ("1,2345", 2345), ("0.1,234", 234)],
-)
-def test_numbers_beside_commas_are_read_where_there_is_no_doubt(out, value):
-    assert last_number(out) == value
-
-
 def test_placeholders_are_filled_and_doubled_braces_are_braces():
     assert placeholders("--a={a}{{b}}{c}") == ["a", "c"]
     assert fill("--a={a}{{b}}{c}", {"a": "{c}", "c": "1"}) == "--a={c}{b}1"
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "value"),
-    [
-        ('{"loss": 0.5}', "loss", 0.5),
-        ('{"a": {"b": 2}}', "a.b", 2.0),
-        ('{"loss": 0.5}', "lost", None),
-        ('{"loss": "0.5"}', "loss", None),
-        ('{"loss": true}', "loss", None),
-        ('{"loss": NaN}', "loss", None),
-        ("[1]", "loss", None),
-        ("{", "loss", None),
-    ],
-)
-def test_a_json_report_is_read(tmp_path, text, key, value):
-    path = Path(tmp_path / "r.json")
-    path.write_text(text)
-    result = evaluate(lambda params: reported(path, key), {}).result
-    assert isinstance(result, Failure) if value is None else math.isclose(result, value)

@@ -16,11 +16,12 @@ import typer
 from typer.core import TyperGroup
 
 from covey.cli import by_hand as lab
-from covey.cli import show
+from covey.cli import exports, show
 from covey.cli import tables as table
 from covey.cli.bench.paper import bench
 from covey.cli.config import Config, load
 from covey.cli.config.template import TEMPLATE
+from covey.cli.terminal import printable
 from covey.errors import CoveyError, InputError, SpaceExhausted, TooManyFailures
 from covey.history import best_of
 from covey.study.address import masked_words
@@ -47,7 +48,7 @@ class OneLine(TyperGroup):
 
 
 def _complain(message: str, code: int) -> int:
-    typer.echo(f"covey: {masked_words(message)}", err=True)
+    typer.echo(f"covey: {printable(masked_words(message))}", err=True)
     return code
 
 
@@ -121,7 +122,7 @@ def _interrupted(config: Config) -> int:
 
 def _say(*lines: str) -> None:
     for line in lines:
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 @app.command(epilog="Example: covey ask study.toml -n 8 -o batch.csv")
@@ -218,6 +219,7 @@ def export(
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="A .csv, .json or .parquet file; else CSV to stdout.")
     ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write all trials as CSV, JSON or Parquet.
 
@@ -228,9 +230,9 @@ def export(
     with lab.storage_errors(config):
         rows = lab.open_study(config, create=False).recorded()
     if out is None:
-        typer.echo(table.csv_text(table.records(rows), table.columns_of(config.space)), nl=False)
+        typer.echo(exports.csv_text(exports.records(rows), exports.columns_of(config.space)), nl=False)
         return
-    table.export(out, rows, config.space)
+    exports.export(out, rows, config.space, overwrite=overwrite)
     _say(f"{len(rows)} trials in {out}")
 
 

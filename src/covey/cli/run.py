@@ -13,8 +13,11 @@ from typing import TextIO
 
 from covey.cli.by_hand import open_study
 from covey.cli.config import Config, check_runnable
+from covey.cli.processes import Processes
 from covey.cli.program import Program, not_runnable
+from covey.cli.roll import roll_path
 from covey.cli.show import short
+from covey.cli.terminal import printable
 from covey.run.minimize import minimize
 from covey.run.result import Result
 from covey.study import Study
@@ -38,7 +41,10 @@ def prepare(config: Config) -> Study:
 
 def tune(config: Config, study: Study, *, quiet: bool) -> Result:
     """Run the program of a study until the budget is spent or Ctrl-C."""
-    program = Program(config.objective or (), config.folder, config.value, config.timeout, study.key)
+    processes = Processes(roll_path(config.folder, config.storage, config.name))
+    program = Program(
+        config.objective or (), config.folder, config.value, config.timeout, study.key, processes
+    )
     pool = ThreadPoolExecutor(config.batch_size, thread_name_prefix="covey-program")
     lines = () if quiet or sys.stderr.isatty() else (_Lines(sys.stdout, config),)
     try:
@@ -54,8 +60,9 @@ def tune(config: Config, study: Study, *, quiet: bool) -> Result:
                 **config.settings,
             )
     finally:
-        program.processes.stop()
+        processes.stop()
         pool.shutdown(cancel_futures=True)
+        processes.close()
 
 
 class _Lines:
@@ -68,7 +75,7 @@ class _Lines:
         result = "failed" if trial.value is None else short(trial.value)
         known = "-" if best is None else short(best.value)
         params = ", ".join(f"{name} = {short(trial.params[name])}" for name in self._names)
-        print(f"{result} (best {known}) at {params}", file=self._out, flush=True)
+        print(printable(f"{result} (best {known}) at {params}"), file=self._out, flush=True)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from covey.cli.config import Config
+from covey.cli.terminal import printable
 from covey.history import best_of
 from covey.run.result import Result
 from covey.study.address import masked
@@ -88,11 +89,11 @@ def print_table(trials: Sequence[Trial]) -> None:
     table = Table(box=SIMPLE)
     names = list(trials[0].params)
     for name in ("id", "state", "value", *names):
-        table.add_column(Text(name), justify="left" if name == "state" else "right")
+        table.add_column(Text(printable(name)), justify="left" if name == "state" else "right")
     for trial in trials:
         value = "" if trial.value is None else short(trial.value)
         cells = [str(trial.id), str(trial.state), value, *(short(trial.params[name]) for name in names)]
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*(Text(printable(cell)) for cell in cells))
     console.print(table)
 
 

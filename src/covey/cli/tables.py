@@ -1,23 +1,20 @@
-"""Tables for spreadsheets: trials go out and values come back as CSV; exports are Parquet and JSON too."""
+"""Tables for spreadsheets: trials go out and values come back as CSV."""
 
 from __future__ import annotations
 
 import csv
-import io
-import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from covey.arguments import as_result
+from covey.cli.cells import csv_of, safe
 from covey.cli.config.document import did_you_mean
 from covey.cli.program import text_of
-from covey.errors import InputError, needs
+from covey.errors import InputError
 from covey.space import Categorical, Dimension, Space
-from covey.study import Recorded
 from covey.trial import Failure
 
 
@@ -55,14 +52,8 @@ class Line:
 def batch_text(space: Space, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
     """A table of trials to evaluate: id, parameters, and a value column to fill in."""
     names = list(space.dimensions)
-    rows = [[str(key), *(text_of(params[name]) for name in names), ""] for key, params in batch]
-    return _csv([["id", *names, "value"], *rows])
-
-
-def _csv(rows: Sequence[Sequence[str]]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
+    rows = [[key, *(params[name] for name in names), None] for key, params in batch]
+    return csv_of(["id", *names, "value"], rows)
 
 
 def read_results(path: Path, space: Space) -> list[Line]:
@@ -114,7 +105,7 @@ def _line(where: str, header: list[str], row: list[str], space: Space) -> Line:
     cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
     if not (cells["id"].isascii() and cells["id"].isdigit()):
         raise InputError(f"{where}: id must be a whole number that covey ask gave, got {cells['id']!r}")
-    known = {name: cells[name] for name in space.dimensions if name in cells}
+    known = {name: cells[safe(name)] for name in space.dimensions if safe(name) in cells}
     return Line(where, int(cells["id"]), _result(where, cells["value"]), known)
 
 
@@ -140,81 +131,11 @@ def check_params(line: Line, params: Mapping[str, Any], space: Space) -> None:
 
 
 def _same(dimension: Dimension, value: Any, text: str) -> bool:
-    if isinstance(dimension, Categorical) and isinstance(value, (str, bool)):
-        return text.lower() == text_of(value).lower() if isinstance(value, bool) else text == value.strip()
+    if isinstance(dimension, Categorical) and isinstance(value, bool):
+        return text.lower() == text_of(value)
+    if isinstance(dimension, Categorical) and isinstance(value, str):
+        return text in (value.strip(), safe(value).strip())  # as people write it, or as covey ask does
     try:
         return math.isclose(float(text), value, rel_tol=TOLERANCE.relative, abs_tol=0.0)
     except ValueError:
         return False
-
-
-def records(rows: Sequence[Recorded]) -> list[dict[str, Any]]:
-    """Trials as plain data, a flat dict for each."""
-    return [
-        {
-            "id": row.trial.id,
-            "state": str(row.trial.state),
-            "value": row.trial.value,
-            **row.trial.params,
-            "finished": datetime.fromtimestamp(row.finished, UTC).isoformat() if row.finished else None,
-            "evaluation_seconds": row.seconds or None,
-            "reason": row.trial.reason,
-        }
-        for row in rows
-    ]
-
-
-def csv_text(trials: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """A table of records."""
-    cells = [["" if one[name] is None else text_of(one[name]) for name in columns] for one in trials]
-    return _csv([list(columns), *cells])
-
-
-def _write_csv(path: Path, trials: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    path.write_text(csv_text(trials, columns), encoding="utf-8", newline="")
-
-
-def _write_json(path: Path, trials: Sequence[Mapping[str, Any]], _columns: Sequence[str]) -> None:
-    path.write_text(json.dumps(trials, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _write_parquet(path: Path, trials: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    with needs("parquet"):
-        import pandas as pd
-        import pyarrow  # noqa: F401  (what pandas writes Parquet with)
-    frame = pd.DataFrame(trials, columns=list(columns))
-    mixed = [name for name in columns if frame[name].map(type).nunique() > 1 and frame[name].dtype == object]
-    # A Parquet column has one type; choices of several become text.
-    frame = frame.assign(**{name: frame[name].map(_text_or_none) for name in mixed})
-    frame.to_parquet(path, index=False)
-
-
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None else text_of(value)
-
-
-WRITERS: dict[str, Callable[[Path, Sequence[Mapping[str, Any]], Sequence[str]], None]] = {
-    ".csv": _write_csv,
-    ".json": _write_json,
-    ".parquet": _write_parquet,
-}
-"""How a file of each kind is written, by its suffix."""
-
-
-def columns_of(space: Space) -> list[str]:
-    """The columns of an export."""
-    return ["id", "state", "value", *space.dimensions, "finished", "evaluation_seconds", "reason"]
-
-
-def export(path: Path, rows: Sequence[Recorded], space: Space) -> None:
-    """Write all trials; the suffix says how.
-
-    Raises:
-        InputError: if the suffix is unknown or the file cannot be written.
-    """
-    if path.suffix.lower() not in WRITERS:
-        raise InputError(f"{path}: the name must end in {', '.join(WRITERS)}")
-    try:
-        WRITERS[path.suffix.lower()](path, records(rows), columns_of(space))
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from None

@@ -8,7 +8,7 @@ name = "my-study"
 # and it runs in this folder. Leave objective out for experiments done by hand: covey ask, covey tell.
 objective = ["python", "train.py", "--rate", "{rate}", "--depth", "{depth}", "--kind", "{kind}"]
 
-# How its value is read: the last number that it prints, or a number in a JSON file that it writes.
+# How its value is read: the only number on the last line it prints, or one in a JSON file that it writes.
 value = "stdout"
 # value = {json = "result-{id}.json", key = "loss"}     # then give the program its {id} too
 # timeout = 3600                # seconds until a program is killed and its trial has failed
