@@ -18,7 +18,7 @@ from covey.study.address import masked
 from covey.study.codec import Recorded
 from covey.study.location import file_of, located
 from covey.study.lock import FileLock, Held, Lock, NoLock, ServerLock, exclusive
-from covey.study.storage import has_study, open_storage, quiet
+from covey.study.storage import complaint, has_study, open_storage, quiet
 from covey.trial import Evaluation, Failure, Trial
 
 if TYPE_CHECKING:
@@ -107,6 +107,10 @@ class Study:
         """Close the connections to the database."""
         self._storage.remove_session()
         self._storage.engine.dispose()
+
+    def complaint(self, error: BaseException) -> str:
+        """What the storage complains about, in one line and without secrets."""
+        return complaint(error, self._url)
 
     def exclusive(self) -> AbstractContextManager[Held]:
         """Be the only process that runs this study, asks for its next trials, or tells it values.
@@ -199,11 +203,13 @@ class Study:
 
     def _finish(self, key: int, evaluation: Evaluation) -> None:
         """The state last: a trial is finished with all it has."""
+        from optuna.exceptions import StorageInternalError
         from optuna.trial import TrialState
 
         for name, value in codec.attributes(evaluation).items():
             self._storage.set_trial_user_attr(key, name, value)
-        if isinstance(evaluation.result, Failure):
-            self._storage.set_trial_state_values(key, TrialState.FAIL)
-        else:
-            self._storage.set_trial_state_values(key, TrialState.COMPLETE, [evaluation.result])
+        values = None if isinstance(evaluation.result, Failure) else [evaluation.result]
+        state = TrialState.FAIL if values is None else TrialState.COMPLETE
+        if not self._storage.set_trial_state_values(key, state, values):
+            # Optuna keeps a violated constraint to itself.
+            raise StorageInternalError(f"the database refused the result of trial {key}")
