@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from covey.errors import StudyMismatch
 from covey.space import Space
@@ -45,13 +45,21 @@ class Study:
     """
 
     def __init__(self, url: str | URL, name: str, space: Space) -> None:
-        self.address, self.name, self.space = masked(url), name, space
+        self._url, self.name, self.space = located(url), name, space
+        self.address = masked(url)
         codec.distributions(space)  # a space that cannot be stored is refused before anything is made
-        self._url = located(url)
         self._storage = open_storage(self._url)
         self._study_id = self._find_or_create()
         self._keys: dict[int, int] = {}
         self._uncertain: set[int] = set()
+
+    def __repr__(self) -> str:
+        return f"Study({self.address!r}, {self.name!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Study cannot be pickled, as it has connections and a password; open it anew instead"
+        )
 
     def _find_or_create(self) -> int:
         """The storage's number of the study; one that exists is only read, as a copy may be read-only."""
