@@ -15,7 +15,7 @@ import optuna
 import pytest
 
 import covey
-from covey.study import Study, outage
+from covey.study import Study, leftovers, outage
 from covey.study.outage import Endurance
 
 SPACE = covey.Space({"x": covey.Float(0.0, 1.0)})
@@ -157,19 +157,19 @@ def values(study):
 
 def test_leftovers_are_taken_once_and_their_file_removed(half_done, home):
     study, (_, running) = half_done
-    said = study.leave([(running, covey.trial.Evaluation(0.75, 2.0))])
+    said = leftovers.leave(study, [(running, covey.trial.Evaluation(0.75, 2.0))])
     assert "1 finished values are in" in said
-    study.take_leftovers()
+    leftovers.take(study)
     assert values(study)[1] == 0.75
     assert study.recorded()[1].seconds == 2.0
     assert not list(home.glob("*unwritten*"))
-    study.take_leftovers()
+    leftovers.take(study)
 
 
 def test_leftovers_of_failures_keep_their_reason(half_done):
     study, (_, running) = half_done
-    study.leave([(running, covey.trial.Evaluation(covey.Failure("it blew up"), 2.0))])
-    study.take_leftovers()
+    leftovers.leave(study, [(running, covey.trial.Evaluation(covey.Failure("it blew up"), 2.0))])
+    leftovers.take(study)
     assert values(study)[1] == covey.Failure("it blew up")
 
 
@@ -186,12 +186,12 @@ def test_leftovers_of_failures_keep_their_reason(half_done):
 )
 def test_leftovers_that_make_no_sense_are_named_and_left_alone(half_done, home, change, caplog):
     study, (_, running) = half_done
-    study.leave([(running, covey.trial.Evaluation(0.75, 2.0))])
+    leftovers.leave(study, [(running, covey.trial.Evaluation(0.75, 2.0))])
     (file,) = home.glob("*unwritten*")
     document = json.loads(file.read_text())
     change(document["trials"])
     file.write_text(json.dumps(document))
-    study.take_leftovers()
+    leftovers.take(study)
     assert file.exists()
     assert str(file) in caplog.text
     assert values(study)[1] is None
@@ -199,13 +199,15 @@ def test_leftovers_that_make_no_sense_are_named_and_left_alone(half_done, home, 
 
 def test_a_value_that_is_known_by_now_is_not_written_over(half_done, home, caplog):
     study, (first, _) = half_done
-    study.leave([(first, covey.trial.Evaluation(0.75, 2.0))])
-    study.take_leftovers()
+    leftovers.leave(study, [(first, covey.trial.Evaluation(0.75, 2.0))])
+    leftovers.take(study)
     assert values(study)[0] == first.params["x"]
     assert "is left alone" in caplog.text
 
 
 def test_where_no_file_can_be_written_the_values_are_in_the_message(half_done, home, monkeypatch):
     study, (_, running) = half_done
-    monkeypatch.setattr(Study, "_folders", lambda self: [home / "nowhere"])
-    assert f"trial {running.id}: 0.75" in study.leave([(running, covey.trial.Evaluation(0.75, 2.0))])
+    monkeypatch.setattr(leftovers, "_folders", lambda study: [home / "nowhere"])
+    assert f"trial {running.id}: 0.75" in leftovers.leave(
+        study, [(running, covey.trial.Evaluation(0.75, 2.0))]
+    )

@@ -14,7 +14,7 @@ from covey.history import replay
 from covey.optimizer import Optimizer
 from covey.study import Recorded, Study, entries
 from covey.study.address import masked
-from covey.study.storage import cause
+from covey.study.storage import complaint
 from covey.trial import Evaluation, Failure
 
 
@@ -27,8 +27,7 @@ def storage_errors(config: Config) -> Iterator[None]:
     try:
         yield
     except (OptunaError, SQLAlchemyError) as error:
-        words = cause(error, config.storage)
-        raise CoveyError(f"storage {masked(config.storage)!r} cannot be used: {words}") from None
+        raise CoveyError(complaint(error, config.storage)) from None
 
 
 def open_study(config: Config, *, create: bool) -> Study:
@@ -128,8 +127,16 @@ def _says(result: float | Failure) -> str:
 
 
 def _record(news: Mapping[int, float | Failure], study: Study) -> None:
-    """Write results down."""
+    """Write results down; an error on the way says which are recorded."""
+    from optuna.exceptions import OptunaError
+    from sqlalchemy.exc import SQLAlchemyError
+
     trials = [row.trial for row in study.recorded() if row.trial.id in news]
     study.adopt({trial.id: trial.id for trial in trials})
-    for trial in trials:
-        study.finished(trial, Evaluation(news[trial.id], 0.0))
+    for count, trial in enumerate(trials):
+        try:
+            study.finished(trial, Evaluation(news[trial.id], 0.0))
+        except (OptunaError, SQLAlchemyError) as error:
+            done = ", ".join(str(one.id) for one in trials[:count]) or "none"
+            left = f"recorded of the table: {done}; tell it again for the others"
+            raise CoveyError(f"{study.complaint(error)}; {left}") from None

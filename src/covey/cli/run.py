@@ -41,7 +41,7 @@ def prepare(config: Config) -> Study:
 
 def tune(config: Config, study: Study, *, quiet: bool) -> Result:
     """Run the program of a study until the budget is spent or Ctrl-C."""
-    processes = Processes(roll_path(config.folder, config.storage, config.name))
+    processes = Processes(roll_path(config.folder, study.address, config.name))
     program = Program(
         config.objective or (), config.folder, config.value, config.timeout, study.key, processes
     )

@@ -8,6 +8,7 @@ from functools import partial
 
 from covey.run.interrupts import Interrupts
 from covey.study import Study
+from covey.study.leftovers import leave
 from covey.trial import Evaluation, Trial
 
 
@@ -31,6 +32,5 @@ class StudyJournal:
 
     def offer(self, unwritten: Sequence[tuple[Trial, Evaluation]]) -> str:
         """Put finished evaluations into a file beside the study, and say where."""
-        return self.study.leave(
-            [(replace(trial, id=self.study.key(trial.id)), evaluation) for trial, evaluation in unwritten]
-        )
+        ours = [(replace(trial, id=self.study.key(trial.id)), evaluation) for trial, evaluation in unwritten]
+        return leave(self.study, ours)

@@ -24,7 +24,7 @@ from covey.run.result import Result
 from covey.run.scheduler import Callback, Scheduler
 from covey.run.workers import Borrowed, LocalProcesses, Workers, portable
 from covey.space import Space
-from covey.study import Study, entries
+from covey.study import Study, entries, leftovers
 from covey.trial import Evaluation
 
 _log = logging.getLogger("covey.minimize")
@@ -229,7 +229,7 @@ def _resume(run: Scheduler, study: Study) -> list[dict[str, Any]]:
     Returns the configurations that the study has.
     """
     run.journal = StudyJournal(study, run.interrupts)
-    study.take_leftovers()
+    leftovers.take(study)
     rows = study.recorded()
     trials = replay(run.optimizer, entries(rows, asynchronous=run.asynchronous))
     study.adopt({trial.id: row.trial.id for trial, row in zip(trials, rows, strict=True)})

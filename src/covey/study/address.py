@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MASK = "***"
 LONG = 20
 """Characters of a user name that may be an access token; the names of people and roles are shorter."""
-_OPEN = ("host", "hostaddr", "port", "user", "dbname", "sslmode", "connect_timeout", "application_name")
+_OPEN = ("host", "hostaddr", "port", "user", "dbname")
 """The settings of a server whose values are shown. Any other may be a secret, or lead to one."""
 _PLAIN = re.compile(r"[\w.,:/+-]*")
 _SECRET = re.compile(r"pass|pwd|secret|token|key|credential|auth", re.I)
@@ -85,8 +85,8 @@ def _of_user(address: str, begin: int, certain: bool) -> Iterator[tuple[int, int
         name = re.compile(r"[^:@]*").match(address, begin)
         if name and _token(name.group()):
             yield name.span()
-    elif certain:
-        port = re.compile(r"(?:\[[^\]]*\]|[^:/?#]*):([^/?#]*)").match(address, begin)
+    if certain:
+        port = re.compile(r"(?:\[[^\]]*\]|[^:/?#]*):([^/?#]*)").match(address, max(begin, at + 1))
         if port and not port.group(1).strip("'\"").isdigit():
             yield port.span(1)
 

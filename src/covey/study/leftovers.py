@@ -6,34 +6,56 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from covey.space.describe import plain
+from covey.study.codec import Recorded
+from covey.study.study import Study
 from covey.trial import Evaluation, Failure, Trial
 
 _log = logging.getLogger("covey.study")
 
 
-def leave(name: str, folders: Iterable[Path], evaluations: Sequence[tuple[Trial, Evaluation]]) -> str:
-    """Put evaluations into a new file; says where, in words.
+def leave(study: Study, evaluations: Sequence[tuple[Trial, Evaluation]]) -> str:
+    """Put evaluations that a study cannot take into a new file; says where, in words.
 
     Args:
-        name: of the study.
-        folders: where to try, the best first.
+        study: it need not be there.
         evaluations: of trials whose ids are the storage's own.
     """
     if not evaluations:
         return "every finished value is in it"
     rows = [_row(trial, evaluation) for trial, evaluation in evaluations]
-    text = json.dumps({"study": name, "trials": rows}, indent=1)
-    for folder in folders:
-        if path := _written(folder, name, text):
+    text = json.dumps({"study": study.name, "trials": rows}, indent=1)
+    for folder in _folders(study):
+        if path := _written(folder, study.name, text):
             return f"{len(rows)} finished values are in {path}, and the same call again takes them from there"
     values = ", ".join(f"trial {row['id']}: {row['value']}" for row in rows)
     return f"and no file can be written for the values of {values}"
+
+
+def take(study: Study) -> None:
+    """Write down what an earlier run could not; a file whose values are all in the study is removed."""
+    for path, evaluations in _found(study):
+        rows = {row.trial.id: row for row in study.recorded()}
+        others = [trial.id for trial, given in evaluations if not _fits(rows.get(trial.id), trial, given)]
+        for trial, evaluation in evaluations:
+            if trial.id not in others and rows[trial.id].result is None:
+                study.adopt({trial.id: trial.id})
+                study.finished(trial, evaluation)
+        if others:
+            _log.warning("%s is left alone: the study has other trials %s", path, others)
+        else:
+            path.unlink()
+
+
+def _folders(study: Study) -> list[Path]:
+    """Where leftovers may be: beside a file, else where the run is; or at home."""
+    beside = Path.cwd() if study.file is None else study.file.parent
+    return list(dict.fromkeys([beside, Path.home().resolve()]))
 
 
 def _row(trial: Trial, evaluation: Evaluation) -> dict[str, Any]:
@@ -78,14 +100,13 @@ Left = tuple[Path, list[tuple[Trial, Evaluation]]]
 """A file, and what is in it."""
 
 
-def find(name: str, folders: Iterable[Path]) -> list[Left]:
+def _found(study: Study) -> list[Left]:
     """What earlier runs of a study left; a file that makes no sense is named and left alone."""
     found: list[Left] = []
-    for path in (path for folder in folders for path in sorted(folder.glob(f"{_stem(name)}-*.json"))):
+    pattern = f"{_stem(study.name)}-*.json"
+    for path in (path for folder in _folders(study) for path in sorted(folder.glob(pattern))):
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-            if document["study"] != name:
-                continue
             found.append((path, [_read(row) for row in document["trials"]]))
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             _log.warning("%s cannot be read and is left alone: %s", path, error)
@@ -97,6 +118,8 @@ def _read(row: Mapping[str, Any]) -> tuple[Trial, Evaluation]:
     return Trial(int(row["id"]), dict(row["params"])), Evaluation(result, float(row["seconds"]))
 
 
-def is_of(left: Trial, recorded: Trial) -> bool:
-    """Whether a trial in a file is the one that a study has under its id."""
-    return left.id == recorded.id and left.params == _plain(recorded.params)
+def _fits(row: Recorded | None, trial: Trial, evaluation: Evaluation) -> bool:
+    """Whether a trial of a file is in the study, and still running or with the same result."""
+    if row is None or trial.params != _plain(row.trial.params):
+        return False
+    return row.result in (None, evaluation.result)

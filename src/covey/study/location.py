@@ -20,9 +20,12 @@ def located(address: str | URL) -> URL:
 
     Raises:
         ValueError: if it is no address of SQLite or PostgreSQL.
+        TypeError: if it is neither a string nor a ``sqlalchemy.URL``.
     """
     from sqlalchemy import URL
 
+    if not isinstance(address, (str, URL)):
+        raise TypeError(f"storage must be a string or a sqlalchemy.URL, got a {type(address).__name__}")
     url = address if isinstance(address, URL) else _parts(address)
     if url is None or not _is_usable(url):
         raise ValueError(

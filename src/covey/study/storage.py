@@ -116,6 +116,11 @@ def _patience(engine: Engine) -> Mapping[str, Any]:
     return {"connect_timeout": WAITS.server} if engine.dialect.driver.startswith("psycopg") else {}
 
 
+def complaint(error: BaseException, url: URL) -> str:
+    """What to say of a storage that was open and fails."""
+    return f"storage {masked(url)!r} cannot be used: {cause(error, url)}"
+
+
 def cause(error: BaseException, url: URL) -> str:
     """What a database complains about, in one line and without secrets."""
     while error.__cause__ is not None:  # Optuna's words about a failed write say nothing of why

@@ -7,20 +7,20 @@ API open the study as it is: SQLite for one machine, PostgreSQL for many.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from covey.errors import StudyMismatch
 from covey.space import Space
-from covey.study import codec, leftovers
+from covey.study import codec
 from covey.study.address import masked
 from covey.study.codec import Recorded
 from covey.study.location import file_of, located
 from covey.study.lock import FileLock, Held, Lock, NoLock, ServerLock, exclusive
 from covey.study.outage import outlast
-from covey.study.storage import has_study, open_storage, quiet
+from covey.study.storage import complaint, has_study, open_storage, quiet
 from covey.trial import Evaluation, Failure, Trial
 
 if TYPE_CHECKING:
@@ -48,14 +48,22 @@ class Study:
     """
 
     def __init__(self, url: str | URL, name: str, space: Space) -> None:
-        self.address, self.name, self.space = masked(url), name, space
+        self._url, self.name, self.space = located(url), name, space
+        self.address = masked(url)
         codec.distributions(space)  # a space that cannot be stored is refused before anything is made
-        self._url = located(url)
         self._storage = open_storage(self._url)
         self._study_id = self._find_or_create()
         self._keys: dict[int, int] = {}
         self._uncertain: set[int] = set()
         self._held: Held | None = None
+
+    def __repr__(self) -> str:
+        return f"Study({self.address!r}, {self.name!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Study cannot be pickled, as it has connections and a password; open it anew instead"
+        )
 
     def _find_or_create(self) -> int:
         """The storage's number of the study; one that exists is only read, as a copy may be read-only."""
@@ -112,6 +120,10 @@ class Study:
         self._storage.remove_session()
         self._storage.engine.dispose()
 
+    def complaint(self, error: BaseException) -> str:
+        """What the storage complains about, in one line and without secrets."""
+        return complaint(error, self._url)
+
     @contextmanager
     def exclusive(self) -> Iterator[Held]:
         """Be the only process that runs this study, asks for its next trials, or tells it values.
@@ -122,11 +134,15 @@ class Study:
         with exclusive(self._lock(), self.name) as self._held:
             yield self._held
 
+    @property
+    def file(self) -> Path | None:
+        """The file that the study is in; None if a server or the memory has it."""
+        return file_of(self._url) if self._url.get_backend_name() == "sqlite" else None
+
     def _lock(self) -> Lock:
         if self._url.get_backend_name() == "postgresql":
             return ServerLock(self._storage.engine, self.name)
-        file = file_of(self._url)
-        return NoLock() if file is None else FileLock(file, self.name)
+        return NoLock() if self.file is None else FileLock(self.file, self.name)
 
     def recorded(self) -> list[Recorded]:
         """All trials, in the order in which they were started."""
@@ -205,14 +221,16 @@ class Study:
 
     def _finish(self, key: int, evaluation: Evaluation) -> None:
         """The state last: a trial is finished with all it has."""
+        from optuna.exceptions import StorageInternalError
         from optuna.trial import TrialState
 
         for name, value in codec.attributes(evaluation).items():
             self._storage.set_trial_user_attr(key, name, value)
-        if isinstance(evaluation.result, Failure):
-            self._storage.set_trial_state_values(key, TrialState.FAIL)
-        else:
-            self._storage.set_trial_state_values(key, TrialState.COMPLETE, [evaluation.result])
+        values = None if isinstance(evaluation.result, Failure) else [evaluation.result]
+        state = TrialState.FAIL if values is None else TrialState.COMPLETE
+        if not self._storage.set_trial_state_values(key, state, values):
+            # Optuna keeps a violated constraint to itself.
+            raise StorageInternalError(f"the database refused the result of trial {key}")
 
     def patiently(self, work: Callable[[], _Result], hurried: Callable[[], int] = lambda: 0) -> _Result:
         """What a deed on this study gives, tried again while its storage is away.
@@ -230,37 +248,3 @@ class Study:
         """Hold the study again if it was held: a server that restarts forgets who does."""
         if self._held is not None:
             self._held.renew()
-
-    def leave(self, evaluations: Sequence[tuple[Trial, Evaluation]]) -> str:
-        """Put evaluations that cannot be written into a file; says where, in words.
-
-        Args:
-            evaluations: of trials whose ids are the storage's own.
-        """
-        return leftovers.leave(self.name, self._folders(), evaluations)
-
-    def take_leftovers(self) -> None:
-        """Write down what an earlier run could not; a file whose values are all in the study is removed."""
-        for path, evaluations in leftovers.find(self.name, self._folders()):
-            rows = {row.trial.id: row for row in self.recorded()}
-            others = [trial.id for trial, given in evaluations if not _fits(rows.get(trial.id), trial, given)]
-            for trial, evaluation in evaluations:
-                if trial.id not in others and rows[trial.id].result is None:
-                    self.adopt({trial.id: trial.id})
-                    self.finished(trial, evaluation)
-            if others:
-                _log.warning("%s is left alone: the study has other trials %s", path, others)
-            else:
-                path.unlink()
-
-    def _folders(self) -> list[Path]:
-        """Where leftovers may be: beside a file, else where the run is; or at home."""
-        file = file_of(self._url) if self._url.get_backend_name() == "sqlite" else None
-        return list(dict.fromkeys([Path.cwd() if file is None else file.parent, Path.home().resolve()]))
-
-
-def _fits(row: Recorded | None, trial: Trial, evaluation: Evaluation) -> bool:
-    """Whether a trial of a file is in the study, and still running or with the same result."""
-    if row is None or not leftovers.is_of(trial, row.trial):
-        return False
-    return row.result in (None, evaluation.result)
