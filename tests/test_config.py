@@ -124,7 +124,12 @@ BAD = {
     "a placeholder that is no parameter": ("{n}", "{m}", 2, "{m} is not a parameter"),
     "a lone brace": ('"{n}"', '"{n}", "}"', 2, "write }} for a brace"),
     "a parameter that goes nowhere": ('"{n}", ', "", 2, "mentions no {n}"),
-    "no workers": ("batch_size = 3", "batch_size = 0", 3, "batch_size must be a whole number from 1, got 0"),
+    "no workers": (
+        "batch_size = 3",
+        "batch_size = 0",
+        3,
+        "batch_size must be a whole number from 1 to 1000, got 0",
+    ),
     "half a worker": ("batch_size = 3", "batch_size = 1.5", 3, "whole number from 1"),
     "true iterations": ("iterations = 2", "iterations = true", 4, "whole number from 1"),
     "two budgets": ("# comment", "evaluations = 4", 5, "not both"),

@@ -66,7 +66,7 @@ def test_ask_gives_one_trial_by_default():
 @pytest.mark.parametrize("n", [0, -1, 1.5, "2", None, True])
 def test_ask_refuses_what_is_not_a_number_of_points(n):
     opt = optimizer()
-    with pytest.raises(ValueError, match=f"ask: n must be a whole number from 1, got {n!r}"):
+    with pytest.raises(ValueError, match=f"ask: n must be a whole number from 1 to 10000, got {n!r}"):
         opt.ask(n)
     assert opt.trials == []
 

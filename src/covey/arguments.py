@@ -5,31 +5,66 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Mapping, Set
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from covey.errors import shown
 from covey.space.designs import INITIAL
+from covey.space.dimensions import is_finite
 from covey.trial import Evaluation, Failure, Trial
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest values that make sense; what is beyond is a slip, or would never come to an end.
+
+    Attributes:
+        batch: points of one ask, and evaluations at once: each takes a moment to choose.
+        count: evaluations of a run; a model of a few thousand takes minutes to learn.
+        seconds: of a run: ten years. Clocks and waits of a computer end beyond.
+        timeout: seconds of one evaluation: twenty days. A wait for a program ends before 25.
+        name: characters of a study's name; databases keep 512.
+    """
+
+    batch: int = 10_000
+    count: int = 10**9
+    seconds: float = 10 * 365 * 86_400.0
+    timeout: float = 20 * 86_400.0
+    name: int = 200
+
+
+LIMITS = Limits()
 
 _NOT_NUMBERS = (str, bytes, bytearray, bool, np.bool_, complex, np.complexfloating)
 """Things that float() would take."""
 
 
-def is_whole(value: object, least: int) -> bool:
-    """Whether a value is a whole number, not a bool, from ``least``."""
+def is_whole(value: object, least: int, most: int | None = None) -> bool:
+    """Whether a value is a whole number, not a bool, from ``least`` to ``most``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         return False
-    return bool(value >= least)
+    return bool(value >= least and (most is None or value <= most))
+
+
+def is_duration(value: object, most: float) -> bool:
+    """Whether a value is a positive number of seconds, up to ``most``."""
+    return is_finite(value) and bool(0 < value <= most)  # type: ignore[operator]
+
+
+def is_name(value: object) -> bool:
+    """Whether a study can have this name: text on one line that is not blank and not too long."""
+    fits = isinstance(value, str) and bool(value.strip()) and len(value) <= LIMITS.name
+    return fits and str(value).isprintable()
 
 
 def check_noise(noise: Any) -> float | Literal["learn"]:
     """A standard deviation, or "learn"."""
     if isinstance(noise, str) and noise == "learn":
         return "learn"
-    number = isinstance(noise, (int, float, np.number)) and not isinstance(noise, bool)
-    if not number or not (0 <= noise < math.inf):
-        raise ValueError(f"noise must be 'learn' or a standard deviation from 0, got {noise!r}")
+    if not is_finite(noise) or noise < 0:
+        raise ValueError(f"noise must be 'learn' or a standard deviation from 0, got {shown(noise)}")
     return float(noise)
 
 
@@ -38,14 +73,14 @@ def check_count(n_initial: Any, dimensions: int) -> int:
     if n_initial is None:
         return min(max(dimensions + 1, 5), 20)
     if not is_whole(n_initial, 0):
-        raise ValueError(f"n_initial must be a whole number from 0 or None, got {n_initial!r}")
+        raise ValueError(f"n_initial must be a whole number from 0 or None, got {shown(n_initial)}")
     return int(n_initial)
 
 
 def check_initial(initial: Any) -> str:
     """The name of an initial design."""
     if not isinstance(initial, str) or initial not in INITIAL:
-        raise ValueError(f"initial must be one of {sorted(INITIAL)}, got {initial!r}")
+        raise ValueError(f"initial must be one of {sorted(INITIAL)}, got {shown(initial)}")
     return initial
 
 
@@ -54,12 +89,12 @@ def check_seed(seed: Any) -> int:
     if seed is None:
         return secrets.randbits(32)
     if not is_whole(seed, 0):
-        raise ValueError(f"seed must be a whole number from 0 or None, got {seed!r}")
+        raise ValueError(f"seed must be a whole number from 0 or None, got {shown(seed)}")
     return int(seed)
 
 
 def _is_trial(given: Any) -> bool:
-    return isinstance(given, Trial) or (isinstance(given, (int, np.integer)) and not isinstance(given, bool))
+    return is_whole(given.id if isinstance(given, Trial) else given, -LIMITS.count, LIMITS.count)
 
 
 def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | Failure]]:
@@ -67,9 +102,9 @@ def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | 
     if _is_trial(trial):
         return [trial], [as_result(value)]
     if not isinstance(trial, (list, tuple)) or not all(_is_trial(one) for one in trial):
-        raise TypeError(f"tell: give a covey.Trial, its id, or a list of them, got {trial!r}")
+        raise TypeError(f"tell: give a covey.Trial, its id, or a list of them, got {shown(trial)}")
     if isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__len__"):
-        raise TypeError(f"tell: several trials need a list of values, got {value!r}")
+        raise TypeError(f"tell: several trials need a list of values, got {shown(value)}")
     if len(trial) != len(value):
         raise ValueError(f"tell: {len(trial)} trials need as many values, got {len(value)}")
     return list(trial), [as_result(one) for one in value]
@@ -82,7 +117,7 @@ def as_result(value: Any) -> float | Failure:
     if isinstance(value, Failure):
         return value
     if value is None or isinstance(value, _NOT_NUMBERS):
-        raise TypeError(f"a value must be a number or a covey.Failure, got {value!r}")
+        raise TypeError(f"a value must be a number or a covey.Failure, got {shown(value)}")
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.item()
     try:
@@ -90,5 +125,5 @@ def as_result(value: Any) -> float | Failure:
     except OverflowError:
         number = math.inf
     except (TypeError, ValueError):
-        raise TypeError(f"a value must be a number or a covey.Failure, got {value!r}") from None
+        raise TypeError(f"a value must be a number or a covey.Failure, got {shown(value)}") from None
     return number if math.isfinite(number) else Failure(f"the value was {number}")

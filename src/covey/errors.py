@@ -1,4 +1,4 @@
-"""Errors of covey's own, and the one way to say that a package is missing."""
+"""Errors of covey's own, how messages show a value, and the one way to say that a package is missing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ from typing import Any
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, by a shell's convention: 128 and the number of the signal."""
+
+MOST_SHOWN = 150
+"""Characters of a value in a message: enough to find it again, and one line has room for two or three."""
+
+
+def shown(value: object) -> str:
+    """A value that a user gave, as a message shows it: its repr on one line, cut where it is long."""
+    if isinstance(value, (str, bytes, bytearray)):
+        value = value[: MOST_SHOWN + 1]  # no need to write all of a file that was given for a name
+    try:
+        text = " ".join(repr(value).splitlines())
+    except Exception:  # whole numbers of 5,000 digits, lists in lists in lists, objects with a fault
+        return f"<{type(value).__name__} that cannot be shown>"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 class CoveyError(Exception):

@@ -10,6 +10,7 @@ import numpy as np
 from covey.acquisition.acquisition import Acquisition, Value
 from covey.acquisition.candidates import Search
 from covey.arguments import (
+    LIMITS,
     as_result,
     as_results,
     check_count,
@@ -21,7 +22,7 @@ from covey.arguments import (
 from covey.arrays import Array
 from covey.batch.axes import OUTPUTS
 from covey.batch.strategy import Strategy, resolve_strategy
-from covey.errors import AlreadyTold, SpaceExhausted
+from covey.errors import AlreadyTold, SpaceExhausted, shown
 from covey.history import History, best_of
 from covey.model.diagnostics import Diagnostics
 from covey.model.native.threads import ForkLock, single_threaded_blas
@@ -76,7 +77,7 @@ class Optimizer:
         seed: int | None = None,
     ) -> None:
         if not isinstance(space, Space):
-            raise TypeError(f"space must be a covey.Space, got {space!r}")
+            raise TypeError(f"space must be a covey.Space, got {shown(space)}")
         self.space = space
         self.strategy = resolve_strategy(strategy)
         self.acquisition = self.strategy.paired(acquisition)
@@ -167,8 +168,8 @@ class Optimizer:
         Raises:
             SpaceExhausted: if no configuration is left.
         """
-        if not is_whole(n, 1):
-            raise ValueError(f"ask: n must be a whole number from 1, got {n!r}")
+        if not is_whole(n, 1, LIMITS.batch):
+            raise ValueError(f"ask: n must be a whole number from 1 to {LIMITS.batch}, got {shown(n)}")
         with self._lock, np.errstate(**_USUAL):
             search = Search.of(self.space, self._features, self._history.rows)
             if search.exhausted:

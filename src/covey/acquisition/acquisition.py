@@ -24,7 +24,9 @@ from covey.acquisition.functions import (
     thompson_partials,
 )
 from covey.arrays import Array
+from covey.errors import shown
 from covey.model.distributions import Beta, Distribution, LogUniform
+from covey.space.dimensions import is_finite
 
 Value: TypeAlias = Callable[[Array, Array, Array, float], Array]
 Partials: TypeAlias = Callable[[Array, Array, Array, float], tuple[Array, Array]]
@@ -45,6 +47,13 @@ class Jitter:
 
     fixed: float
     drawn: Distribution
+
+    def __post_init__(self) -> None:
+        if not is_finite(self.fixed):
+            raise ValueError(f"Jitter: fixed must be a finite number, got {shown(self.fixed)}")
+        if isinstance(self.drawn, type) or not hasattr(self.drawn, "draw"):
+            accepted = "a distribution such as covey.LogUniform(-3, 0)"
+            raise TypeError(f"Jitter: drawn must be {accepted}, got {shown(self.drawn)}")
 
     def draw(self, rng: np.random.Generator) -> float:
         """The paper's coin C, then ``fixed`` or a draw."""
@@ -72,6 +81,22 @@ class Acquisition:
     scale: Scale = "real"
     jitter: Jitter = Jitter(0.0, LogUniform(-3, 0))
     draws_paths: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise TypeError(f"Acquisition: name must be a non-empty string, got {shown(self.name)}")
+        if not callable(self.value):
+            accepted = "a function of (mean, std, best, jitter)"
+            raise TypeError(f"Acquisition: value must be {accepted}, got {shown(self.value)}")
+        if self.partials is not None and not callable(self.partials):
+            raise TypeError(f"Acquisition: partials must be a function or None, got {shown(self.partials)}")
+        if not isinstance(self.scale, str) or self.scale not in ("real", "positive", "log"):
+            accepted = "'real', 'positive' or 'log'"
+            raise ValueError(f"Acquisition: scale must be {accepted}, got {shown(self.scale)}")
+        if not isinstance(self.jitter, Jitter):
+            raise TypeError(f"Acquisition: jitter must be a covey.Jitter, got {shown(self.jitter)}")
+        if not isinstance(self.draws_paths, bool):
+            raise TypeError(f"Acquisition: draws_paths must be True or False, got {shown(self.draws_paths)}")
 
     def slopes(self, mean: Array, std: Array, best: Array, jitter: float) -> tuple[Array, Array]:
         """Derivatives in mean and in std."""
@@ -115,28 +140,26 @@ def resolve_acquisition(acquisition: Any) -> Acquisition:
     if not isinstance(acquisition, str) or acquisition not in ACQUISITIONS:
         raise ValueError(
             f"acquisition must be one of {acquisitions()}, a covey.Acquisition or a function of "
-            f"(mean, std, best, jitter), got {acquisition!r}"
+            f"(mean, std, best, jitter), got {shown(acquisition)}"
         )
     return ACQUISITIONS[acquisition]
 
 
 def _checked(acquisition: Acquisition) -> Acquisition:
     """Try a user's function once, so that a wrong one is refused before any experiment."""
-    if acquisition.scale not in ("real", "positive", "log"):
-        raise ValueError(f"scale must be 'real', 'positive' or 'log', got {acquisition.scale!r}")
     mean, best = np.array([[-0.5, 0.0, 0.5], [0.1, 0.2, 0.3]]), np.array([[-0.4], [0.0]])
     arguments = (mean, np.full((2, 3), 0.5), best, 0.1)
     try:
         parts = [acquisition.value(*arguments), *acquisition.slopes(*arguments)]
     except Exception as error:
         raise ValueError(
-            f"acquisition {acquisition.name!r} must be a function of arrays (mean, std, best, jitter); "
-            f"tried on arrays of shape {mean.shape} it raised {type(error).__name__}: {error}"
+            f"acquisition {shown(acquisition.name)} must be a function of arrays (mean, std, best, jitter); "
+            f"tried on arrays of shape {mean.shape} it raised {type(error).__name__}: {error!s:.150}"
         ) from error
     for part in parts:
         if not isinstance(part, np.ndarray) or part.shape != mean.shape or np.isnan(part).any():
             raise ValueError(
-                f"acquisition {acquisition.name!r} and its partials must return arrays of shape (thetas, "
-                f"points) without NaN: given {mean.shape} one returned {part!r:.100}"
+                f"acquisition {shown(acquisition.name)} and its partials must return arrays of shape "
+                f"(thetas, points) without NaN: given {mean.shape} one returned {part!r:.100}"
             )
     return acquisition

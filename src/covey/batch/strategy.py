@@ -22,6 +22,7 @@ from covey.batch.axes import (
     S,
     attributes,
 )
+from covey.errors import shown
 
 DEFAULT_ACQUISITION = "log-ei"
 """Log EI has a slope wherever EI is 0 in float64, and the same maximum."""
@@ -50,9 +51,11 @@ class Strategy:
     boundary: str = BOUNDARY.default
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"a strategy's name must be a non-empty string, got {shown(self.name)}")
         for name, axis in AXES.items():
             if not axis.admits(getattr(self, name)):
-                raise ValueError(f"{name} must be {axis.accepts}, got {getattr(self, name)!r}")
+                raise ValueError(f"{name} must be {axis.accepts}, got {shown(getattr(self, name))}")
 
     def __repr__(self) -> str:
         own = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
@@ -84,8 +87,8 @@ class Strategy:
         resolved = resolve_acquisition(acquisition)
         if self.acquisition is not None and resolved.name != self.acquisition:
             raise ValueError(
-                f"strategy {self.name!r} is defined for acquisition {self.acquisition!r}, got "
-                f"{resolved.name!r}; covey.strategy({self.name!r}, acquisition=None) takes any"
+                f"strategy {shown(self.name)} is defined for acquisition {shown(self.acquisition)}, got "
+                f"{shown(resolved.name)}; covey.strategy({shown(self.name)}, acquisition=None) takes any"
             )
         return resolved
 
@@ -120,9 +123,9 @@ def strategies() -> list[str]:
 def strategy(name: str, **settings: Any) -> Strategy:
     """A named strategy with settings changed, as in ``strategy("ats-b-lcb", s=10, p=0.5)``."""
     if not isinstance(name, str) or name not in STRATEGIES:
-        raise ValueError(f"strategy must be one of {strategies()} or a Strategy, got {name!r}")
+        raise ValueError(f"strategy must be one of {strategies()} or a Strategy, got {shown(name)}")
     if unknown := [setting for setting in settings if setting not in AXES]:
-        raise ValueError(f"a strategy has the settings {list(AXES)}, got {unknown}")
+        raise ValueError(f"a strategy has the settings {list(AXES)}, got {shown(unknown)}")
     return replace(STRATEGIES[name], **settings)
 
 

@@ -1,11 +1,14 @@
 """The commands ``covey run``, ``ask``, ``tell``, ``show``, ``export`` and ``init``.
 
-Exit codes: 0 done; 1 a run that failed too often or found no value, or a space used up; 2 wrong input, with
-one line on stderr and nothing changed; 130 interrupted.
+Exit codes: 0 done; 1 a run that failed too often or found no value, a space used up, or an error that nobody
+foresaw; 2 wrong input, with one line on stderr and nothing changed; 130 interrupted.
 """
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -20,9 +23,11 @@ from covey.cli import exports, show
 from covey.cli import tables as table
 from covey.cli.bench.paper import bench
 from covey.cli.config import Config, load
+from covey.cli.config.keys import MOST_BY_COMMAND
 from covey.cli.config.template import TEMPLATE
+from covey.cli.last_resort import unexpected
 from covey.cli.terminal import printable
-from covey.errors import CoveyError, InputError, SpaceExhausted, TooManyFailures
+from covey.errors import CoveyError, InputError, RunError, SpaceExhausted, TooManyFailures, shown
 from covey.history import best_of
 from covey.study.address import masked_words
 from covey.trial import State
@@ -30,25 +35,61 @@ from covey.trial import State
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """What typer raises at a wrong command line; it has no public name of its own."""
 
+_LONGEST_LINE = 1000
+"""Characters of a complaint; what a database or a program says may have any number."""
+
 
 class OneLine(TyperGroup):
     """A group of commands whose errors are one line on stderr."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
         extra["standalone_mode"] = False
+        for stream in (sys.stdout, sys.stderr):
+            _show_all(stream)
         try:
             code = super().main(*args, **extra)
         except _UsageError as error:
             code = _complain(f"{getattr(error, 'format_message', error.__str__)()} (see covey --help)", 2)
-        except (TooManyFailures, SpaceExhausted) as error:
+        except (RunError, SpaceExhausted) as error:
             code = _complain(str(error), 1)
         except CoveyError as error:
             code = _complain(str(error), 2)
-        sys.exit(code if isinstance(code, int) else 0)
+        except Exception as error:
+            full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+            code = _complain(f"nothing can be written: {error}" if full else unexpected(error), 1)
+        sys.exit(_written(code if isinstance(code, int) else 0))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Exit(_complain("interrupted", 130)) from None
+
+
+def _written(code: int) -> int:
+    """The exit code of a command, once its output is where it belongs."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        # Python tries again when it ends, and would say so.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        quiet = code != 0 or isinstance(error, BrokenPipeError)  # nobody reads on, as with | head
+        return code or (1 if quiet else _complain(f"the output cannot be written: {error.strerror}", 1))
+    return code
+
+
+def _show_all(stream: TextIO, encoding: str | None = None) -> None:
+    """Let a stream write what its encoding lacks as an escape: no character ends a command."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _complain(message: str, code: int) -> int:
-    typer.echo(f"covey: {printable(masked_words(message))}", err=True)
+    """One line on stderr: no secrets, no control characters, and an end."""
+    words = masked_words(message)
+    line = printable(words[:_LONGEST_LINE])
+    print(f"covey: {line}{'...' if len(words) > _LONGEST_LINE else ''}", file=sys.stderr)
     return code
 
 
@@ -105,9 +146,8 @@ def run(
     except TooManyFailures as error:
         failed = [trial for trial in error.result.trials if trial.state is State.FAILED]
         reason = show.last_line(failed[-1])
-        message = (
-            f"{len(failed)} evaluations failed (max_failures), the last with {failed[-1].params}: {reason}"
-        )
+        last = shown(failed[-1].params)
+        message = f"{len(failed)} evaluations failed (max_failures), the last with {last}: {reason}"
         raise typer.Exit(_complain(message, 1)) from None
     _say(*show.summary_lines(config, trials, result))
     if result.stopped == "interrupted":
@@ -122,14 +162,17 @@ def _interrupted(config: Config) -> int:
 
 def _say(*lines: str) -> None:
     for line in lines:
-        typer.echo(printable(line))
+        print(printable(line))  # typer's echo writes UTF-8 to a terminal that says it shows ASCII
 
 
 @app.command(epilog="Example: covey ask study.toml -n 8 -o batch.csv")
 def ask(
     study: StudyFile,
     count: Annotated[
-        int | None, typer.Option("-n", "--count", min=1, help="How many; by default the batch_size.")
+        int | None,
+        typer.Option(
+            "-n", "--count", min=1, max=MOST_BY_COMMAND, help="How many; by default the batch_size."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="A new CSV file; else to stdout.")] = None,
 ) -> None:
@@ -148,11 +191,19 @@ def ask(
         )
 
 
+def _table_out() -> TextIO:
+    """The standard output for a table, which is UTF-8 wherever it goes: covey tell reads it back."""
+    if sys.stdout is None:  # closed, as with >&-
+        raise InputError("there is no standard output; name a file with -o")
+    _show_all(sys.stdout, encoding="utf-8")
+    return sys.stdout
+
+
 @contextmanager
 def _new_file(path: Path | None) -> Iterator[TextIO]:
     """A file that did not exist, opened before anything is done for it; stdout for None."""
     if path is None:
-        yield sys.stdout
+        yield _table_out()
         return
     try:
         file = path.open("x", encoding="utf-8", newline="")
@@ -160,6 +211,8 @@ def _new_file(path: Path | None) -> Iterator[TextIO]:
         raise InputError(f"{path} exists already; choose another name or remove it") from None
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}") from None
+    except ValueError:  # a NUL in the name
+        raise InputError(f"{shown(str(path))} is no name of a file") from None
     try:
         with file:
             yield file
@@ -230,7 +283,7 @@ def export(
     with lab.storage_errors(config):
         rows = lab.open_study(config, create=False).recorded()
     if out is None:
-        typer.echo(exports.csv_text(exports.records(rows), exports.columns_of(config.space)), nl=False)
+        _table_out().write(exports.csv_text(exports.records(rows), exports.columns_of(config.space)))
         return
     exports.export(out, rows, config.space, overwrite=overwrite)
     _say(f"{len(rows)} trials in {out}")
@@ -251,10 +304,5 @@ def init(
     _say(f"wrote {study}; edit it, then say: covey run {study} (or covey ask {study}, for work by hand)")
 
 
-def main() -> None:
-    """The command ``covey``."""
-    app(prog_name="covey")
-
-
 if __name__ == "__main__":
-    main()
+    app(prog_name="covey")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +14,10 @@ from typing import Any
 
 from covey.arguments import as_result
 from covey.cli.cells import csv_of, safe
-from covey.cli.config.document import did_you_mean
+from covey.cli.config.document import cut, did_you_mean
+from covey.cli.files import SIZES, read_text
 from covey.cli.program import text_of
-from covey.errors import InputError
+from covey.errors import InputError, shown
 from covey.space import Categorical, Dimension, Space
 from covey.trial import Failure
 
@@ -30,6 +34,12 @@ class Tolerance:
 
 
 TOLERANCE = Tolerance()
+_ID = re.compile(r"[0-9]{1,18}")
+"""No number of a trial is longer: databases count to 2**63."""
+_VALUE = re.compile(
+    r"[-+]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:e[-+]?[0-9]++)?|[-+]?(?:nan|inf|infinity)", re.I
+)
+"""What float() takes, but for separators and the digits of other scripts."""
 
 
 @dataclass(frozen=True)
@@ -73,38 +83,31 @@ def read_results(path: Path, space: Space) -> list[Line]:
 
 def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     """All rows but blank ones, each with the number of its last line."""
+    reader = csv.reader(io.StringIO(read_text(path, SIZES.table), newline=""), strict=True)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text") from None
+        return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not CSV: {error}") from None
 
 
 def _check_header(path: Path, header: list[str]) -> None:
-    twice = sorted({name for name in header if name and header.count(name) > 1})
-    if twice:
-        raise InputError(f"{path}, line 1: column {twice[0]!r} is there twice")
+    counts = Counter(name for name in header if name)
+    if twice := sorted(name for name, count in counts.items() if count > 1):
+        raise InputError(f"{path}, line 1: column {shown(twice[0])} is there twice")
     for name in ("id", "value"):
         if name not in header:
             near = did_you_mean(name, header).replace("did you mean", "is it")
             if len(header) == 1 and any(mark in header[0] for mark in ";\t"):
                 near = "; columns are separated by commas"
-            raise InputError(f"{path}, line 1: column {name!r} is missing{near or f'; got {header}'}")
+            raise InputError(f"{path}, line 1: column {name!r} is missing{near or f'; got {shown(header)}'}")
 
 
 def _line(where: str, header: list[str], row: list[str], space: Space) -> Line:
     if len(row) != len(header):
         raise InputError(f"{where}: {len(row)} cells under {len(header)} columns")
     cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
-    if not (cells["id"].isascii() and cells["id"].isdigit()):
-        raise InputError(f"{where}: id must be a whole number that covey ask gave, got {cells['id']!r}")
+    if not _ID.fullmatch(cells["id"]):
+        raise InputError(f"{where}: id must be a whole number that covey ask gave, got {shown(cells['id'])}")
     known = {name: cells[safe(name)] for name in space.dimensions if safe(name) in cells}
     return Line(where, int(cells["id"]), _result(where, cells["value"]), known)
 
@@ -114,12 +117,12 @@ def _result(where: str, text: str) -> float | Failure | None:
         return None
     if text.lower() == "failed":
         return Failure("reported as failed")
-    try:
-        if "_" in text:  # which float() takes for a separator
-            raise ValueError
-        return as_result(float(text))
-    except ValueError:
-        raise InputError(f"{where}: value must be a number, blank or 'failed', got {text!r}") from None
+    if not _VALUE.fullmatch(text):
+        raise InputError(f"{where}: value must be a number, blank or 'failed', got {shown(text)}")
+    number = float(text)
+    if math.isinf(number) and "inf" not in text.lower():
+        raise InputError(f"{where}: value must be a number up to 1.7e308, got {shown(text)}")
+    return as_result(number)
 
 
 def check_params(line: Line, params: Mapping[str, Any], space: Space) -> None:
@@ -127,7 +130,8 @@ def check_params(line: Line, params: Mapping[str, Any], space: Space) -> None:
     for name, text in line.cells.items():
         if not _same(space.dimensions[name], params[name], text):
             ours = text_of(params[name])
-            raise InputError(f"{line.where}: trial {line.id} has {name} = {ours}, the table says {text!r}")
+            has = f"trial {line.id} has {cut(name)} = {cut(ours)}"
+            raise InputError(f"{line.where}: {has}, the table says {shown(text)}")
 
 
 def _same(dimension: Dimension, value: Any, text: str) -> bool:
@@ -137,5 +141,5 @@ def _same(dimension: Dimension, value: Any, text: str) -> bool:
         return text in (value.strip(), safe(value).strip())  # as people write it, or as covey ask does
     try:
         return math.isclose(float(text), value, rel_tol=TOLERANCE.relative, abs_tol=0.0)
-    except ValueError:
+    except (ValueError, OverflowError):
         return False

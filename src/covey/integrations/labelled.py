@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from covey.arrays import Array
+from covey.errors import shown
 from covey.space import Categorical, Int
 
 
@@ -56,7 +57,7 @@ class Labelled:
         try:
             level = self.labels.index(value)
         except ValueError:
-            raise ValueError(f"{value!r} is not one of {self.labels!r}") from None
+            raise ValueError(f"{shown(value)} is not one of {shown(self.labels)}") from None
         return float(self.position(np.asarray(float(level))))
 
     def decode(self, position: float) -> Any:

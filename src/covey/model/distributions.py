@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from covey.arrays import Array
+from covey.errors import shown
+from covey.space.dimensions import is_finite
 
 
 class Distribution(Protocol):
@@ -21,21 +23,26 @@ class Distribution(Protocol):
         """Independent draws (size,)."""
 
 
+_LARGEST_POWER = 300.0
+"""Of ten, and its inverse: float64 ends a little past it."""
+
+
 def _positive(owner: object, **values: float) -> None:
     for name, value in values.items():
-        if not (value > 0 and math.isfinite(value)):
-            raise ValueError(f"{type(owner).__name__}: {name} must be a positive number, got {value!r}")
+        if not (is_finite(value) and value > 0):
+            raise ValueError(f"{type(owner).__name__}: {name} must be a positive number, got {shown(value)}")
 
 
 def _finite(owner: object, **values: float) -> None:
     for name, value in values.items():
-        if not math.isfinite(value):
-            raise ValueError(f"{type(owner).__name__}: {name} must be finite, got {value!r}")
+        if not is_finite(value):
+            raise ValueError(f"{type(owner).__name__}: {name} must be a finite number, got {shown(value)}")
 
 
 def _ordered(owner: object, low: float, high: float) -> None:
-    if not (low < high and math.isfinite(low) and math.isfinite(high)):
-        raise ValueError(f"{type(owner).__name__}: low must be below high, got low={low!r}, high={high!r}")
+    if not (is_finite(low) and is_finite(high) and low < high):
+        what = "low must be below high, both finite numbers"
+        raise ValueError(f"{type(owner).__name__}: {what}, got low={shown(low)}, high={shown(high)}")
 
 
 @dataclass(frozen=True)
@@ -127,6 +134,9 @@ class LogUniform:
 
     def __post_init__(self) -> None:
         _ordered(self, self.low, self.high)
+        if not -_LARGEST_POWER <= self.low < self.high <= _LARGEST_POWER:
+            given = f"low={shown(self.low)}, high={shown(self.high)}"
+            raise ValueError(f"LogUniform: powers of ten must be within -300 to 300, got {given}")
 
     def log_density(self, x: Array) -> Array:
         inside = (x >= 10.0**self.low) & (x <= 10.0**self.high)

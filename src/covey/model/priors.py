@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from covey.errors import shown
 from covey.model.distributions import Distribution, Gamma, LogNormal, Normal, Uniform
 
 NOISE = LogNormal(math.log(1e-5), 4.0)
@@ -34,8 +35,10 @@ class Prior:
     def __post_init__(self) -> None:
         for part in ("length_scale", "variance", "mean", "noise"):
             given = getattr(self, part)
-            if not (hasattr(given, "log_density") and hasattr(given, "draw")):
-                raise TypeError(f"Prior: {part} must be a distribution such as covey.Gamma, got {given!r}")
+            if isinstance(given, type) or not (hasattr(given, "log_density") and hasattr(given, "draw")):
+                raise TypeError(
+                    f"Prior: {part} must be a distribution such as covey.Gamma, got {shown(given)}"
+                )
 
 
 def _default(dimensions: int) -> Prior:
@@ -66,5 +69,5 @@ def resolve_prior(prior: str | Prior, dimensions: int) -> Prior:
     if isinstance(prior, Prior):
         return prior
     if not isinstance(prior, str) or prior not in PRESETS:
-        raise ValueError(f"prior must be one of {sorted(PRESETS)} or a covey.Prior, got {prior!r}")
+        raise ValueError(f"prior must be one of {sorted(PRESETS)} or a covey.Prior, got {shown(prior)}")
     return PRESETS[prior](dimensions)

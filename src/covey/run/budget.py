@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from covey.arguments import is_whole
+from covey.arguments import LIMITS, is_duration, is_whole
+from covey.errors import shown
 from covey.history import best_of
+from covey.space.dimensions import is_finite
 from covey.trial import Evaluation, Failure, Trial
 
 
@@ -103,19 +104,18 @@ def make_budget(
     counts = {"iterations": iterations, "evaluations": evaluations, "max_failures": max_failures}
     given = {name: value for name, value in counts.items() if value is not None}
     for name, value in {"batch_size": batch_size, **given}.items():
-        if not is_whole(value, 1):
-            raise ValueError(f"minimize: {name} must be a whole number from 1, got {value!r}")
-    for name, value in {"seconds": seconds, "timeout": timeout}.items():
-        if value is not None and not (_is_number(value) and value > 0):
-            raise ValueError(f"minimize: {name} must be a positive number of seconds, got {value!r}")
-    if target is not None and not _is_number(target):
-        raise ValueError(f"minimize: target must be a finite number, got {target!r}")
+        most = LIMITS.batch if name == "batch_size" else LIMITS.count
+        if not is_whole(value, 1, most):
+            accepted = f"a whole number from 1 to {most}"
+            raise ValueError(f"minimize: {name} must be {accepted}, got {shown(value)}")
+    for name, value, longest in (("seconds", seconds, LIMITS.seconds), ("timeout", timeout, LIMITS.timeout)):
+        if value is not None and not is_duration(value, longest):
+            accepted = f"a positive number of seconds up to {longest:.0f}, or None for no limit"
+            raise ValueError(f"minimize: {name} must be {accepted}, got {shown(value)}")
+    if target is not None and not is_finite(target):
+        raise ValueError(f"minimize: target must be a finite number, got {shown(target)}")
     if iterations is None and evaluations is None and seconds is None and target is None:
         raise ValueError("minimize: give a budget: iterations, evaluations, seconds or target")
     batches = None if iterations is None else batch_size * iterations
     wanted = min((count for count in (evaluations, batches) if count is not None), default=None)
     return Budget(wanted, seconds, target, max_failures, timeout)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

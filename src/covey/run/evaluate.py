@@ -9,6 +9,7 @@ from inspect import signature
 from typing import Any, TypeAlias
 
 from covey.arguments import as_result
+from covey.errors import shown
 from covey.trial import Evaluation, Failure, Trial
 
 Objective: TypeAlias = (
@@ -26,7 +27,7 @@ def takes_trial(objective: Any) -> bool:
         TypeError: if it can be called neither with ``(params)`` nor with ``(params, trial)``.
     """
     if not callable(objective):
-        raise TypeError(f"objective must be a function of a dict of parameters, got {objective!r}")
+        raise TypeError(f"objective must be a function of a dict of parameters, got {shown(objective)}")
     try:
         accepted = signature(objective)
     except (TypeError, ValueError):  # some functions that are written in C do not tell
@@ -38,7 +39,7 @@ def takes_trial(objective: Any) -> bool:
             continue
         return "trial" in arguments
     raise TypeError(
-        f"objective must take (params) or (params, trial), got {objective!r}, which takes {accepted}"
+        f"objective must take (params) or (params, trial), got {shown(objective)}, which takes {accepted}"
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing, contextmanager
 from inspect import signature
 from typing import Any
 
-from covey.arguments import as_result
-from covey.errors import RunError, TooManyFailures
+import numpy as np
+
+from covey.arguments import LIMITS, as_result, is_name
+from covey.errors import RunError, TooManyFailures, shown
 from covey.history import replay
 from covey.optimizer import Optimizer
 from covey.run.budget import make_budget
@@ -46,8 +48,8 @@ def minimize(
     executor: Executor | None = None,
     storage: str | Study | None = None,
     name: str = DEFAULT_NAME,
-    x0: Sequence[Mapping[str, Any]] = (),
-    y0: Sequence[float] | None = None,
+    x0: Iterable[Mapping[str, Any]] = (),
+    y0: Iterable[float] | None = None,
     callbacks: Sequence[Callback] = (),
     timeout: float | None = None,
     max_failures: int | None = None,
@@ -92,10 +94,11 @@ def minimize(
     with_trial = takes_trial(objective)
     budget = make_budget(batch_size, iterations, evaluations, seconds, target, max_failures, timeout)
     _check_others(executor, callbacks, storage, name)
+    _check_flags(asynchronous=asynchronous, progress=progress)
     _check_settings(settings)
     began = time.monotonic()
     optimizer = Optimizer(space, **settings)
-    known = _known_points(space, x0, y0)
+    x0, known = _known_points(space, x0, y0)
     with Interrupts() as interrupts, ExitStack() as stack:
         with interrupts.raised_after(1):  # nothing is under way yet
             study = stack.enter_context(_opened(storage, name, space))
@@ -150,31 +153,46 @@ def _checked(run: Scheduler, result: Result) -> Result:
         TooManyFailures: if that is why the run ended.
     """
     failed = run.tally.failed
-    if run.budget.failures is None or len(failed) < run.budget.failures:
+    if not failed:
         return result
     last = next(trial for trial in result.trials if trial.id == failed[-1])
-    words = f"{len(failed)} evaluations failed; the last, with {last.params}:\n{last.reason}"
-    raise TooManyFailures(words, result)
+    if run.budget.failures is not None and len(failed) >= run.budget.failures:
+        words = f"{len(failed)} evaluations failed; the last, with {last.params}:\n{last.reason}"
+        raise TooManyFailures(words, result)
+    if run.tally.best is None:
+        reason = ((last.reason or "").strip().splitlines() or ["no reason given"])[-1]
+        words = "all %d evaluations failed, so there is no best; the last reason: %.500s"
+        _log.warning(words, len(failed), reason)
+    return result
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
     accepted = [name for name in signature(Optimizer).parameters if name != "space"]
     for given in settings.keys() - set(accepted):
-        raise TypeError(f"minimize: there is no setting {given!r}; the optimizer's are {accepted}")
+        raise TypeError(f"minimize: there is no setting {shown(given)}; the optimizer's are {accepted}")
 
 
 def _check_others(executor: Any, callbacks: Any, storage: Any, name: Any) -> None:
-    if executor is not None and not callable(getattr(executor, "submit", None)):
-        raise TypeError(f"minimize: executor must be a concurrent.futures.Executor, got {executor!r}")
+    usable = callable(getattr(executor, "submit", None)) and not isinstance(executor, type)
+    if executor is not None and not usable:
+        raise TypeError(f"minimize: executor must be a concurrent.futures.Executor, got {shown(executor)}")
     if not isinstance(callbacks, Sequence) or not all(callable(one) for one in callbacks):
-        raise TypeError(f"minimize: callbacks must be a list of functions, got {callbacks!r}")
+        raise TypeError(f"minimize: callbacks must be a list of functions, got {shown(callbacks)}")
     if storage is not None and not isinstance(storage, (str, Study)):
         what = "a URL such as 'sqlite:///study.db' or a covey.Study"
-        raise TypeError(f"minimize: storage must be {what}, got {storage!r}")
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"minimize: name must be a non-empty string, got {name!r}")
+        raise TypeError(f"minimize: storage must be {what}, got {shown(storage)}")
+    if not is_name(name):
+        accepted = f"a non-empty string of up to {LIMITS.name} printable characters"
+        raise TypeError(f"minimize: name must be {accepted}, got {shown(name)}")
     if isinstance(storage, Study) and name not in (DEFAULT_NAME, storage.name):
-        raise ValueError(f"minimize: storage is the study {storage.name!r} already, got name = {name!r}")
+        named = shown(storage.name)
+        raise ValueError(f"minimize: storage is the study {named} already, got name = {shown(name)}")
+
+
+def _check_flags(**flags: Any) -> None:
+    for name, flag in flags.items():
+        if not isinstance(flag, (bool, np.bool_)):
+            raise TypeError(f"minimize: {name} must be True or False, got {shown(flag)}")
 
 
 @contextmanager
@@ -209,18 +227,35 @@ def _opened(storage: str | Study | None, name: str, space: Space) -> Iterator[St
 
 
 def _known_points(
-    space: Space, x0: Sequence[Mapping[str, Any]], y0: Sequence[float] | None
-) -> list[tuple[Mapping[str, Any], Evaluation]]:
-    """Checks the user's own points; those whose values are known, with them."""
-    if isinstance(x0, Mapping):
-        raise ValueError(f"minimize: x0 must be a list of configurations, got one: {dict(x0)!r}")
-    for params in x0:
-        space.encode(params)
+    space: Space, x0: Iterable[Mapping[str, Any]], y0: Iterable[float] | None
+) -> tuple[list[Mapping[str, Any]], list[tuple[Mapping[str, Any], Evaluation]]]:
+    """The user's own points, checked; and those whose values are known, with them."""
+    points = _listed("x0", "configurations", x0)
+    for params in points:
+        try:
+            space.encode(params)
+        except ValueError as error:
+            raise ValueError(f"minimize: x0: {error}") from None
     if y0 is None:
-        return []
-    if len(y0) != len(x0):
-        raise ValueError(f"minimize: {len(x0)} points in x0 need as many values in y0, got {len(y0)}")
-    return [(params, Evaluation(as_result(value), 0.0)) for params, value in zip(x0, y0, strict=True)]
+        return points, []
+    values = _listed("y0", "values", y0)
+    if len(values) != len(points):
+        raise ValueError(f"minimize: {len(points)} points in x0 need as many values in y0, got {len(values)}")
+    try:
+        results = [Evaluation(as_result(value), 0.0) for value in values]
+    except TypeError as error:
+        raise TypeError(f"minimize: y0: {error}") from None
+    return points, list(zip(points, results, strict=True))
+
+
+def _listed(name: str, what: str, given: Any) -> list[Any]:
+    """All of an iterable, which may be one that is used up by looking."""
+    try:
+        if not isinstance(given, (str, bytes, Mapping)):
+            return list(given)
+    except TypeError:
+        pass
+    raise ValueError(f"minimize: {name} must be a list of {what}, got {shown(given)}")
 
 
 def _resume(run: Scheduler, study: Study) -> list[dict[str, Any]]:

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from covey.errors import shown
 from covey.space.dimensions import Categorical, Dimension, Float, Int
 from covey.space.space import Space
 
 _FEW = 64
 """Levels of a foreign dimension that are all described; of more, the first, the middle and the last."""
+
+_TOLD = 5
+"""Differences that are told; more are counted."""
 
 
 def describe(space: Space) -> dict[str, dict[str, Any]]:
@@ -59,13 +63,16 @@ _WORDS: dict[Any, Callable[[Any], dict[str, Any]]] = {Float: _number, Int: _numb
 
 def differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> list[str]:
     """What differs between the description in a study and that of a space given, in words."""
-    found = [f"{key!r} is in the study, not in the space given" for key in theirs if key not in ours]
-    found += [f"{key!r} is in the space given, not in the study" for key in ours if key not in theirs]
+    found = [f"{shown(key)} is in the study, not in the space given" for key in theirs if key not in ours]
+    found += [f"{shown(key)} is in the space given, not in the study" for key in ours if key not in theirs]
     found += [
-        f"{key!r} is {theirs[key]} in the study, {ours[key]} in the space given"
+        f"{shown(key)} is {shown(theirs[key])} in the study, {shown(ours[key])} in the space given"
         for key in ours
         if key in theirs and theirs[key] != ours[key]
     ]
     if not found and list(theirs) != list(ours):
-        found.append(f"the order is {list(theirs)} in the study, {list(ours)} in the space given")
-    return found
+        found.append(
+            f"the order is {shown(list(theirs))} in the study, {shown(list(ours))} in the space given"
+        )
+    more = len(found) - _TOLD
+    return found if more <= 0 else [*found[:_TOLD], f"and {more} more"]

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from covey.arrays import Array
+from covey.errors import shown
 
 _MOST_LEVELS = 2**53
 """Past this, neighbouring integers share a float64."""
@@ -53,7 +54,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def _is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number, not a bool, that float64 has: no NaN, no infinity, nothing past 1e308."""
     try:
         return _is_number(value) and math.isfinite(value)
     except OverflowError:  # a whole number past float64
@@ -67,12 +69,12 @@ def _log_ratio(low: float, high: float) -> float:
 
 def _check_bounds(owner: str, low: Any, high: Any, log: Any) -> None:
     for name, value in (("low", low), ("high", high)):
-        if not _is_finite(value):
-            raise ValueError(f"{owner}: {name} must be a finite number, got {value!r}")
+        if not is_finite(value):
+            raise ValueError(f"{owner}: {name} must be a finite number, got {shown(value)}")
     if not isinstance(log, bool):
-        raise ValueError(f"{owner}: log must be True or False, got {log!r}")
+        raise ValueError(f"{owner}: log must be True or False, got {shown(log)}")
     if log and low <= 0:
-        raise ValueError(f"{owner}: log=True needs low above 0, got low={low!r}")
+        raise ValueError(f"{owner}: log=True needs low above 0, got low={shown(low)}")
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Float:
             if isinstance(value, np.generic):  # which a study could not write down
                 object.__setattr__(self, name, value.item())
         if not self.low < self.high:
-            raise ValueError(f"Float: low must be below high, got ({self.low!r}, {self.high!r})")
+            raise ValueError(f"Float: low must be below high, got ({shown(self.low)}, {shown(self.high)})")
 
     @property
     def levels(self) -> None:
@@ -111,7 +113,7 @@ class Float:
 
     def encode(self, value: Any) -> float:
         if not _is_number(value) or not self.low <= value <= self.high:
-            raise ValueError(f"{value!r} is not a number in [{self.low!r}, {self.high!r}]")
+            raise ValueError(f"{shown(value)} is not a number in [{shown(self.low)}, {shown(self.high)}]")
         if self.log:
             return _log_ratio(self.low, float(value)) / _log_ratio(self.low, self.high)
         width = float(self.high) - self.low
@@ -142,14 +144,16 @@ class Int:
         for name in ("low", "high"):
             value = getattr(self, name)
             if value != int(value):
-                raise ValueError(f"Int: {name} must be a whole number, got {value!r}")
+                raise ValueError(f"Int: {name} must be a whole number, got {shown(value)}")
             object.__setattr__(self, name, int(value))
         if self.low > self.high:
-            raise ValueError(f"Int: low must not exceed high, got ({self.low!r}, {self.high!r})")
+            raise ValueError(f"Int: low must not exceed high, got ({shown(self.low)}, {shown(self.high)})")
         if self.high - self.low >= _MOST_LEVELS:
-            raise ValueError(f"Int: at most 2**53 values, got ({self.low!r}, {self.high!r})")
+            raise ValueError(f"Int: at most 2**53 values, got ({shown(self.low)}, {shown(self.high)})")
         if self.log and self.high * self._log_width > 2.0**50:
-            raise ValueError(f"Int: too many values for log=True, got ({self.low!r}, {self.high!r})")
+            raise ValueError(
+                f"Int: too many values for log=True, got ({shown(self.low)}, {shown(self.high)})"
+            )
 
     @property
     def _log_width(self) -> float:
@@ -182,7 +186,9 @@ class Int:
 
     def encode(self, value: Any) -> float:
         if not _is_number(value) or not self.low <= value <= self.high or value != int(value):
-            raise ValueError(f"{value!r} is not a whole number in [{self.low}, {self.high}]")
+            raise ValueError(
+                f"{shown(value)} is not a whole number in [{shown(self.low)}, {shown(self.high)}]"
+            )
         return float(self.position(np.asarray(float(int(value) - self.low))))
 
     def level(self, position: float) -> int:
@@ -204,19 +210,19 @@ class Categorical:
 
     def __init__(self, choices: Iterable[Hashable]) -> None:
         if isinstance(choices, (str, bytes)) or not isinstance(choices, Iterable):
-            raise ValueError(f"Categorical: choices must be a list, got {choices!r}")
+            raise ValueError(f"Categorical: choices must be a list, got {shown(choices)}")
         object.__setattr__(self, "choices", tuple(choices))
         if not self.choices:
             raise ValueError("Categorical: choices must not be empty")
         for choice in self.choices:
             try:
                 hash(choice)
-            except TypeError:  # a tuple is Hashable whatever it holds
-                raise ValueError(f"Categorical: choices must be hashable, got {choice!r}") from None
+            except Exception:  # a tuple is Hashable whatever it holds
+                raise ValueError(f"Categorical: choices must be hashable, got {shown(choice)}") from None
             if choice != choice:
                 raise ValueError("Categorical: NaN is not equal to itself and cannot be a choice")
         if len(set(self.choices)) < len(self.choices):
-            raise ValueError(f"Categorical: choices must differ, got {list(self.choices)!r}")
+            raise ValueError(f"Categorical: choices must differ, got {shown(list(self.choices))}")
 
     @property
     def levels(self) -> int:
@@ -234,7 +240,7 @@ class Categorical:
 
     def encode(self, value: Any) -> float:
         if not isinstance(value, Hashable) or value not in self.choices:
-            raise ValueError(f"{value!r} is not one of {list(self.choices)!r}")
+            raise ValueError(f"{shown(value)} is not one of {shown(list(self.choices))}")
         return float(self.position(np.asarray(float(self.choices.index(value)))))
 
     def level(self, position: float) -> int:

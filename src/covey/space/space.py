@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.arrays import Array
+from covey.errors import shown
 from covey.space.dimensions import Dimension
 
 _MEMBERS = ("levels", "ordered", "spread", "position", "level", "encode", "decode")
@@ -23,15 +24,15 @@ class Space:
 
     def __init__(self, dimensions: Mapping[str, Dimension]) -> None:
         if not isinstance(dimensions, Mapping) or not dimensions:
-            raise ValueError(f"Space: give a non-empty dict of name -> dimension, got {dimensions!r}")
+            raise ValueError(f"Space: give a non-empty dict of name -> dimension, got {shown(dimensions)}")
         for name, dimension in dimensions.items():
             if not isinstance(name, str) or not name:
-                raise ValueError(f"Space: names must be non-empty strings, got {name!r}")
+                raise ValueError(f"Space: names must be non-empty strings, got {shown(name)}")
             complete = all(hasattr(dimension, part) for part in _MEMBERS)
             if isinstance(dimension, type) or not complete:
                 raise ValueError(
-                    f"Space: {name!r} must be Float, Int or Categorical (or have the members of "
-                    f"covey.Dimension), got {dimension!r}"
+                    f"Space: {shown(name)} must be Float, Int or Categorical (or have the members of "
+                    f"covey.Dimension), got {shown(dimension)}"
                 )
         self.dimensions: dict[str, Dimension] = dict(dimensions)
 
@@ -62,15 +63,17 @@ class Space:
     def encode(self, params: Mapping[str, Any]) -> Array:
         """The row (d,) of a configuration; raises ValueError if it is not one of this space."""
         if not isinstance(params, Mapping):
-            raise ValueError(f"parameters must be a dict of {list(self.dimensions)}, got {params!r}")
+            raise ValueError(
+                f"parameters must be a dict of {shown(list(self.dimensions))}, got {shown(params)}"
+            )
         if set(params) != set(self.dimensions):
-            raise ValueError(f"parameters must be {list(self.dimensions)}, got {list(params)}")
+            raise ValueError(f"parameters must be {shown(list(self.dimensions))}, got {shown(list(params))}")
         row = np.empty(len(self))
         for column, (name, dimension) in enumerate(self.dimensions.items()):
             try:
                 row[column] = dimension.encode(params[name])
             except ValueError as error:
-                raise ValueError(f"parameter {name!r}: {error}") from None
+                raise ValueError(f"parameter {shown(name)}: {error}") from None
         return row
 
     def decode(self, row: Array) -> dict[str, Any]:

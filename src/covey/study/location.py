@@ -75,7 +75,7 @@ def _is_usable(url: URL) -> bool:
     """Whether it names a database with a lock, and a driver that Optuna can use."""
     from sqlalchemy.exc import NoSuchModuleError
 
-    if url.drivername.partition("+")[0] not in KINDS:
+    if url.drivername.partition("+")[0] not in KINDS or not 0 < (url.port or 1) < 2**16:
         return False
     try:
         return not url.get_dialect().is_async

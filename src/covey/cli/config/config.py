@@ -9,14 +9,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.batch.strategy import resolve_strategy
-from covey.cli.config.document import Document, did_you_mean, read_document
+from covey.cli.config.document import Document, cut, did_you_mean, read_document
 from covey.cli.config.keys import BUDGET, CHECKS, SETTINGS, SQLITE
 from covey.cli.program import Reading, placeholders, text_of
+from covey.errors import shown
 from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.space.dimensions import is_finite
 from covey.study.location import file_address, located
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a study.toml may ask for.
+
+    Attributes:
+        size: parameters, and choices of all of them together: a model has a column for each.
+        name: characters of a parameter's name; databases keep 512.
+        whole: of the bounds of an int; float64, which databases keep, has no whole numbers apart beyond.
+    """
+
+    size: int = 1000
+    name: int = 200
+    whole: int = 2**53
+
+
+LIMITS = Limits()
 
 RESERVED = ("id", "value", "state", "reason", "finished", "evaluation_seconds")
 """Columns of the tables, which a parameter cannot be called."""
@@ -113,19 +133,38 @@ def _space(document: Document) -> Space:
     if not isinstance(tables, dict) or not tables:
         what = 'say what is varied, like [space.x] with type = "float", low = 0.0, high = 1.0'
         raise document.wrong(("space",), f"space is missing or empty; {what}")
-    return Space({name: _dimension(document, name, table) for name, table in tables.items()})
+    if len(tables) > LIMITS.size:
+        message = f"space has {len(tables)} parameters; {LIMITS.size} are accepted"
+        raise document.wrong(("space",), message)
+    space = Space({name: _dimension(document, name, table) for name, table in tables.items()})
+    choices = sum(one.levels for one in space.dimensions.values() if isinstance(one, Categorical))
+    if choices > LIMITS.size:
+        raise document.wrong(("space",), f"space has {choices} choices in all; {LIMITS.size} are accepted")
+    return space
 
 
 def _number_range(kind: type[Float] | type[Int]) -> Callable[[Mapping[str, Any]], Dimension]:
-    return lambda table: kind(table["low"], table["high"], table.get("log", False))
+    def make(table: Mapping[str, Any]) -> Dimension:
+        made = kind(table["low"], table["high"], table.get("log", False))
+        for key in ("low", "high"):
+            if kind is Int and abs(table[key]) > LIMITS.whole:
+                raise ValueError(f"{key} must be within -2**53 to 2**53, got {shown(table[key])}")
+        return made
+
+    return make
+
+
+def _is_choice(value: Any) -> bool:
+    return isinstance(value, bool) or is_finite(value) or (isinstance(value, str) and "\0" not in value)
 
 
 def _choice(table: Mapping[str, Any]) -> Dimension:
     choices = table["choices"]
-    if not isinstance(choices, list) or not all(isinstance(c, (str, int, float, bool)) for c in choices):
-        raise ValueError(f"choices must be a list of strings, numbers or booleans, got {choices!r}")
+    if not isinstance(choices, list) or not all(_is_choice(one) for one in choices):
+        accepted = "a list of strings, numbers or booleans, no infinity and no NUL among them"
+        raise ValueError(f"choices must be {accepted}, got {shown(choices)}")
     if len({text_of(choice) for choice in choices}) < len(choices):
-        raise ValueError(f"choices must differ as text, got {choices!r}")
+        raise ValueError(f"choices must differ as text, got {shown(choices)}")
     return Categorical(choices)
 
 
@@ -137,14 +176,25 @@ _KINDS: dict[str, tuple[Callable[[Mapping[str, Any]], Dimension], list[str], lis
 """Type -> how a dimension is made, the keys it needs, and those it may have."""
 
 
+def _unnamable(name: str) -> str | None:
+    """Why a parameter cannot have this name: it is a column of tables and a placeholder of programs."""
+    if name in RESERVED or not name or set(name) & set("{}"):
+        return "it has another meaning"
+    if len(name) > LIMITS.name:
+        return f"it has more than {LIMITS.name} characters"
+    if not name.isprintable() or name != name.strip():
+        return "it begins or ends with a space, or has a character that cannot be shown"
+    return None
+
+
 def _dimension(document: Document, name: str, table: Any) -> Dimension:
     where = ("space", name)
+    if problem := _unnamable(name):
+        raise document.wrong(where, f"a parameter cannot be called {shown(name)}; {problem}")
     if not isinstance(table, dict):
         raise document.wrong(where, f"space.{name} must be a table, [space.{name}] with type, low, high")
-    if name in RESERVED or not name or set(name) & set("{}\n\r"):
-        raise document.wrong(where, f"a parameter cannot be called {name!r}; it has another meaning")
-    if table.get("type") not in _KINDS:
-        said = f"got {table['type']!r}" if "type" in table else "it is missing"
+    if not isinstance(table.get("type"), str) or table["type"] not in _KINDS:
+        said = f"got {shown(table['type'])}" if "type" in table else "it is missing"
         raise document.wrong(
             (*where, "type"), f"space.{name}: type must be one of {', '.join(_KINDS)}; {said}"
         )
@@ -166,6 +216,11 @@ def _dimension(document: Document, name: str, table: Any) -> Dimension:
 def _check_together(config: Config) -> None:
     """What no key can tell alone."""
     document, budget = config.document, config.budget
+    if config.storage.get_backend_name() == "sqlite":
+        try:
+            Path(config.storage.database or "").exists()
+        except OSError as error:  # too long a name, or a folder that is closed to this user
+            raise document.wrong(("storage",), f"storage cannot be used: {error.strerror}") from None
     if "iterations" in budget and "evaluations" in budget:
         raise document.wrong(("evaluations",), "give iterations or evaluations, not both")
     try:
@@ -182,7 +237,7 @@ def _check_together(config: Config) -> None:
 
 def _check_placeholders(config: Config) -> None:
     """Every placeholder is a parameter or the trial's id, and every parameter reaches the program."""
-    said = [name for part in config.objective or () for name in _named(config, "objective", part)]
+    said = {name for part in config.objective or () for name in _named(config, "objective", part)}
     path = _named(config, "value", config.value.json or "")
     for name in config.space.dimensions:
         if name not in said:
@@ -201,15 +256,16 @@ def _check_placeholders(config: Config) -> None:
 
 def _named(config: Config, key: str, template: str) -> list[str]:
     """The placeholders of a template, all of them known."""
-    known = [*config.space.dimensions, "id"]
+    known = {**config.space.dimensions, "id": None}
     try:
         names = placeholders(template)
     except ValueError as error:
         raise config.document.wrong((key,), f"{key}: {error}") from None
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, known) or f"; parameters are {', '.join(config.space.dimensions)}"
-            message = f"{key}: {{{name}}} is not a parameter{hint} (write {{{{ for a brace itself)"
+            those = cut(", ".join(config.space.dimensions))
+            hint = did_you_mean(name, known) or f"; parameters are {those}"
+            message = f"{key}: {{{cut(name)}}} is not a parameter{hint} (write {{{{ for a brace itself)"
             raise config.document.wrong((key,), message)
     return names
 

@@ -10,11 +10,19 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from covey.errors import InputError
+from covey.cli.files import SIZES, read_text
+from covey.errors import MOST_SHOWN, InputError, shown
 
-_HEADER = re.compile(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
-_KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w\-]|\s*\.\s*)+?)\s*=""")
+_PART = r"""(?:"[^"\n]*"|'[^'\n]*'|(?<![\w\-])[\w\-]++)"""
+_DOTTED = rf"{_PART}(?:[ \t]*+\.[ \t]*+{_PART})"
+_HEADER = re.compile(r"\s*+\[([^\[\]]+)\]\s*(?:#.*)?$")
+_KEY = re.compile(rf"\s*+({_DOTTED}*+)\s*+=")
+_DEEP = re.compile(rf"{_DOTTED}{{50}}")
+"""More dots than any key of a study has. The parser takes the square of their number."""
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+_LONGEST, _MANY = 100, 1000
+"""Characters of a word, and words that it is compared with, to find what was meant: each takes a moment."""
 
 
 @dataclass(frozen=True)
@@ -43,25 +51,26 @@ class Document:
         names = list(accepted)
         for key in given:
             if key not in names:
-                inside = f" in {'.'.join(where)}" if where else ""
-                message = f"unknown key {key!r}{inside}{did_you_mean(key, names)}"
+                inside = f" in {cut('.'.join(where))}" if where else ""
+                message = f"unknown key {shown(key)}{inside}{did_you_mean(key, names)}"
                 raise self.wrong((*where, key), f"{message}; accepted are {', '.join(names)}")
 
 
 def read_document(path: Path) -> Document:
     """Read a TOML file; any reason why it cannot be read is an InputError."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; covey init {path} writes one to begin with") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text") from None
+    text = read_text(path, SIZES.study, f"; covey init {path} writes one to begin with")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if deep := _DEEP.search(text):
+        line = text.count("\n", 0, deep.start()) + 1
+        raise InputError(f"{path}, line {line}: a key of too many parts")
     try:
         return Document(path, text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(_syntax(path, text, str(error))) from None
+    except RecursionError:
+        raise InputError(f"{path}: lists or tables are nested too deeply") from None
+    except (ValueError, OverflowError):  # of whole numbers that Python takes no time for
+        raise InputError(f"{path}: a number has too many digits") from None
 
 
 def _syntax(path: Path, text: str, message: str) -> str:
@@ -71,10 +80,17 @@ def _syntax(path: Path, text: str, message: str) -> str:
     return f"{path}, line {line or max(len(text.splitlines()), 1)}: not TOML: {what}"
 
 
+def cut(text: str) -> str:
+    """A name in a message: as it is, or the beginning of a long one; as a literal if it is not printable."""
+    return text if len(text) <= MOST_SHOWN and text.isprintable() else shown(text)
+
+
 def did_you_mean(word: str, names: Iterable[str]) -> str:
     """A hint to append, or nothing."""
-    near = get_close_matches(word, list(names), n=1)
-    return f", did you mean {near[0]!r}?" if near else ""
+    if len(word) > _LONGEST:
+        return ""
+    near = get_close_matches(word, [name for name in names if len(name) <= _LONGEST][:_MANY], n=1)
+    return f", did you mean {shown(near[0])}?" if near else ""
 
 
 def line_of(text: str, where: tuple[str, ...]) -> int | None:
@@ -89,7 +105,7 @@ def line_of(text: str, where: tuple[str, ...]) -> int | None:
 def _said(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Every line that names a table or a key, with the full path of it."""
     table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if header := _HEADER.match(line):
             table = _path(header.group(1))
             yield number, table
@@ -99,12 +115,12 @@ def _said(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 def _path(dotted: str) -> tuple[str, ...]:
     """The parts of a dotted key; TOML's own rules about quotes."""
+    parts: list[str] = []
     try:
         inner: Any = tomllib.loads(f"{dotted} = 0")
-    except tomllib.TOMLDecodeError:  # a line inside a longer string may look like a key
+        while isinstance(inner, dict):
+            ((part, inner),) = inner.items()
+            parts.append(part)
+    except (ValueError, RecursionError):  # a line inside a longer string may look like a key
         return ()
-    parts: list[str] = []
-    while isinstance(inner, dict):
-        ((part, inner),) = inner.items()
-        parts.append(part)
     return tuple(parts)

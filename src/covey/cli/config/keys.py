@@ -7,23 +7,28 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from covey.acquisition.acquisition import acquisitions
-from covey.arguments import check_noise, is_whole
+from covey.arguments import LIMITS, check_noise, is_duration, is_name, is_whole
 from covey.batch.strategy import strategies
 from covey.cli.config.document import did_you_mean
 from covey.cli.program import Reading
+from covey.errors import shown
 from covey.model.priors import PRESETS
 from covey.space.designs import INITIAL
+from covey.space.dimensions import is_finite
 from covey.study.address import masked
 from covey.study.location import located
 
 Check: TypeAlias = Callable[[Any], Any]
 """Returns the value to use; a ValueError says what is accepted."""
 
+MOST_BY_COMMAND = 1000
+"""Programs or experiments at once: each is a process or a line in a table, and a row in a database."""
+
 
 def _accept(test: Callable[[Any], bool], what: str) -> Check:
     def check(value: Any) -> Any:
         if not test(value):
-            raise ValueError(f"must be {what}, got {value!r}")
+            raise ValueError(f"must be {what}, got {shown(value)}")
         return value
 
     return check
@@ -32,41 +37,32 @@ def _accept(test: Callable[[Any], bool], what: str) -> Check:
 def _one_of(names: list[str]) -> Check:
     def check(value: Any) -> Any:
         if value not in names:
-            raise ValueError(
-                f"must be one of {', '.join(names)}, got {value!r}{did_you_mean(str(value), names)}"
-            )
+            hint = did_you_mean(value, names) if isinstance(value, str) else ""
+            raise ValueError(f"must be one of {', '.join(names)}, got {shown(value)}{hint}")
         return value
 
     return check
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
-
-
 def _is_arguments(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(one, str) for one in value)
-        and value[0] != ""
-    )
+    texts = isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
+    return texts and value[0] != "" and not any("\0" in one for one in value)
 
 
 def _noise(value: Any) -> Any:
     try:
         return check_noise(value)
     except ValueError:
-        raise ValueError(f'must be "learn" or a standard deviation from 0, got {value!r}') from None
+        raise ValueError(f'must be "learn" or a standard deviation from 0, got {shown(value)}') from None
 
 
 def _reading(value: Any) -> Reading:
     if value == "stdout":
         return Reading()
     fits = isinstance(value, dict) and set(value) == {"json", "key"}
-    if fits and all(isinstance(part, str) and part for part in value.values()):
+    if fits and all(isinstance(part, str) and part and "\0" not in part for part in value.values()):
         return Reading(**value)
-    raise ValueError(f'must be "stdout" or {{json = "result.json", key = "loss"}}, got {value!r}')
+    raise ValueError(f'must be "stdout" or {{json = "result.json", key = "loss"}}, got {shown(value)}')
 
 
 SQLITE = "sqlite:///"
@@ -77,16 +73,16 @@ def _storage(value: Any) -> str:
     """A SQLite file by its path, which may have any character; or the address of a PostgreSQL database."""
     example = '"sqlite:///study.db" or "postgresql://user@host/name"'
     if not isinstance(value, str):
-        raise ValueError(f"must be like {example}, got {value!r}")
-    known = re.fullmatch(r"(sqlite:///|postgresql(\+\w+)?://)[^\0]+", value)
-    if not known or value == "sqlite:///:memory:":
+        raise ValueError(f"must be like {example}, got {shown(value)}")
+    known = re.fullmatch(r"(sqlite:///|postgresql(\+\w+)?://).+", value)
+    if not known or not value.isprintable() or value == "sqlite:///:memory:":
         raise ValueError(
             f"must be a SQLite file or a PostgreSQL database, which have a lock that goes with its holder, "
-            f"like {example}, got {masked(value)!r}"
+            f"like {example}, got {shown(masked(value))}"
         )
     if value.startswith(SQLITE):
         if _OPTION.search(value):
-            raise ValueError(f"must be a path after {SQLITE}, without options, got {masked(value)!r}")
+            raise ValueError(f"must be a path after {SQLITE}, without options, got {shown(masked(value))}")
         return value
     try:
         located(value)
@@ -95,26 +91,35 @@ def _storage(value: Any) -> str:
     return value
 
 
-_TEXT = _accept(lambda value: isinstance(value, str) and bool(value.strip()), "a non-empty string")
+_NAME = _accept(is_name, f"a non-empty string of up to {LIMITS.name} printable characters")
 _ARGUMENTS = 'a list of strings like ["python", "train.py", "{x}"]'
 _FLAG = _accept(lambda value: isinstance(value, bool), "true or false")
-_COUNT = _accept(lambda value: is_whole(value, 1), "a whole number from 1")
-_NATURAL = _accept(lambda value: is_whole(value, 0), "a whole number from 0")
-_NUMBER = _accept(_is_number, "a finite number")
-_SECONDS = _accept(lambda value: _is_number(value) and value > 0, "a positive number of seconds")
+_NUMBER = _accept(is_finite, "a finite number")
+
+
+def _whole(least: int, most: int) -> Check:
+    return _accept(lambda value: is_whole(value, least, most), f"a whole number from {least} to {most}")
+
+
+def _seconds(most: float) -> Check:
+    what = f"a positive number of seconds up to {most:.0f}; leave it out for no limit"
+    return _accept(lambda value: is_duration(value, most), what)
+
+
+_COUNT = _whole(1, LIMITS.count)
 
 PLAN: dict[str, Check] = {
-    "name": _TEXT,
+    "name": _NAME,
     "objective": _accept(_is_arguments, _ARGUMENTS),
     "value": _reading,
     "storage": _storage,
-    "timeout": _SECONDS,
+    "timeout": _seconds(LIMITS.timeout),
 }
 BUDGET: dict[str, Check] = {
-    "batch_size": _COUNT,
+    "batch_size": _whole(1, MOST_BY_COMMAND),
     "iterations": _COUNT,
     "evaluations": _COUNT,
-    "seconds": _SECONDS,
+    "seconds": _seconds(LIMITS.seconds),
     "target": _NUMBER,
     "asynchronous": _FLAG,
     "max_failures": _COUNT,
@@ -124,9 +129,9 @@ SETTINGS: dict[str, Check] = {
     "acquisition": _one_of(acquisitions()),
     "noise": _noise,
     "prior": _one_of(sorted(PRESETS)),
-    "n_initial": _NATURAL,
+    "n_initial": _whole(0, LIMITS.count),
     "initial": _one_of(sorted(INITIAL)),
-    "seed": _NATURAL,
+    "seed": _whole(0, 2**63 - 1),
 }
 CHECKS = {**PLAN, **BUDGET, **SETTINGS}
 """Every key but the space."""

@@ -18,6 +18,7 @@ from optuna.distributions import (
     IntDistribution,
 )
 
+from covey.errors import shown
 from covey.space import Categorical, Float, Int, Space
 
 
@@ -65,7 +66,9 @@ def axis(distribution: BaseDistribution) -> Axis:
         count = len(distribution.choices)
         return Axis(Categorical(range(count)), 0, count - 1)
     if not isinstance(distribution, (FloatDistribution, IntDistribution)):
-        raise TypeError(f"CoveySampler takes float, int and categorical parameters, got {distribution!r}")
+        raise TypeError(
+            f"CoveySampler takes float, int and categorical parameters, got {shown(distribution)}"
+        )
     low, high = distribution.low, distribution.high
     if distribution.single():
         return Axis(Int(0, 0), low, high, origin=low)

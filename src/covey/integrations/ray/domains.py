@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from covey.errors import needs
+from covey.errors import needs, shown
 from covey.integrations.labelled import Labelled, listed
 from covey.space import Dimension, Float, Int
 
@@ -70,7 +70,7 @@ class Multiples:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         factor = round(value / self.step) if number and math.isfinite(value) else None
         if factor is None or not math.isclose(factor * self.step, value, abs_tol=_ROUNDING * self.step):
-            raise ValueError(f"{value!r} is not a multiple of {self.step!r}")
+            raise ValueError(f"{shown(value)} is not a multiple of {shown(self.step)}")
         return self.factors.index(factor)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from covey.errors import shown
 from covey.integrations.ray.domains import as_dimension, is_domain
 from covey.space import Dimension, Space
 
@@ -33,7 +34,7 @@ class Layout:
     def __init__(self, config: Mapping[str, Any] | Space) -> None:
         given = _nested(config.dimensions) if isinstance(config, Space) else config
         if not varies(given):
-            raise ValueError(f"nothing varies in the search space {config!r}")
+            raise ValueError(f"nothing varies in the search space {shown(config)}")
         self.tree: dict[str, Any] = _searched(given)
         varied = [(_name(path), path, leaf) for path, leaf in _leaves(self.tree)]
         self._paths = {name: path for name, path, _ in varied}
@@ -64,7 +65,7 @@ def _nested(flat: Mapping[str, Dimension]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, dimension in flat.items():
         if any(other.startswith(name + _SEPARATOR) for other in flat):
-            raise ValueError(f"parameter {name!r}: a value cannot also hold other parameters")
+            raise ValueError(f"parameter {shown(name)}: a value cannot also hold other parameters")
         *parents, last = name.split(_SEPARATOR)
         branch = tree
         for parent in parents:
@@ -112,7 +113,7 @@ def _at(config: Any, path: Path) -> Any:
         try:
             config = config[key]
         except (KeyError, IndexError, TypeError):
-            raise ValueError(f"parameter {_name(path)!r} is missing in the configuration") from None
+            raise ValueError(f"parameter {shown(_name(path))} is missing in the configuration") from None
     return config
 
 
@@ -125,4 +126,4 @@ def _dimension(name: str, leaf: Any) -> Dimension:
             raise ValueError("a choice between search spaces has no dimension; give each part its own name")
         return as_dimension(leaf)
     except ValueError as error:
-        raise ValueError(f"parameter {name!r}: {error}") from None
+        raise ValueError(f"parameter {shown(name)}: {error}") from None

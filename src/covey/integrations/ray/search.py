@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from covey.arguments import as_result
-from covey.errors import SpaceExhausted, needs
+from covey.errors import SpaceExhausted, needs, shown
 from covey.integrations.ray.layout import Layout, varies
 from covey.integrations.ray.state import description, layout_of, optimizer_of, read, write
 from covey.optimizer import Optimizer
@@ -48,7 +48,7 @@ class CoveySearch(Searcher):
         **settings: Any,
     ) -> None:
         if mode not in (None, "min", "max"):
-            raise ValueError(f"mode must be 'min' or 'max', got {mode!r}")
+            raise ValueError(f"mode must be 'min' or 'max', got {shown(mode)}")
         super().__init__(metric=metric, mode=mode)
         self._metric, self._mode = metric, mode
         Optimizer(_ANY, **settings)  # wrong settings are told now, not when the run has begun
@@ -140,7 +140,7 @@ class CoveySearch(Searcher):
         if error:
             return Failure("the trial ended with an error")
         if self._metric not in result:
-            return Failure(f"the trial did not report {self._metric!r}")
+            return Failure(f"the trial did not report {shown(self._metric)}")
         try:
             outcome = as_result(result[self._metric])
         except TypeError as wrong:

@@ -11,6 +11,7 @@ from scipy.stats import rv_continuous, rv_discrete
 from scipy.stats.distributions import rv_frozen
 
 from covey.arrays import Array
+from covey.errors import shown
 from covey.integrations.labelled import listed
 from covey.space import Dimension, Int, Space
 
@@ -48,7 +49,7 @@ class Quantiles:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         least, most = self.decode(0.0), self.decode(1.0)
         if not number or not least <= value <= most:
-            raise ValueError(f"{value!r} is not a number in [{least!r}, {most!r}]")
+            raise ValueError(f"{shown(value)} is not a number in [{shown(least)}, {shown(most)}]")
         low, high = _ends(self.distribution)
         return float((self.distribution.cdf(value) - low) / (high - low))
 
@@ -81,7 +82,7 @@ def _named(name: str, given: Any) -> Dimension:
     try:
         return _dimension(given)
     except ValueError as error:
-        raise ValueError(f"parameter {name!r}: {error}") from None
+        raise ValueError(f"parameter {shown(name)}: {error}") from None
 
 
 def _dimension(given: Any) -> Dimension:
@@ -95,7 +96,7 @@ def _dimension(given: Any) -> Dimension:
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
         return listed(given)
     raise ValueError(
-        f"give a list of values, a distribution of scipy.stats or a covey dimension, got {given!r}"
+        f"give a list of values, a distribution of scipy.stats or a covey dimension, got {shown(given)}"
     )
 
 
