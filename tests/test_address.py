@@ -1,8 +1,13 @@
 """An address is shown without what is secret in it, whatever it looks like."""
 
+from urllib.parse import quote
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from covey.study.address import masked, masked_words
+from covey.study.location import located
 
 SHOWN = {
     "postgresql://me:secret@host/db": "postgresql://me:***@host/db",
@@ -71,3 +76,38 @@ def test_masking_again_changes_nothing(address):
 def test_addresses_in_a_text_are_masked():
     text = "no route\n to 'postgresql://me:secret@host/db': gave up at 10:30, ask me@host"
     assert masked_words(text) == "no route to 'postgresql://me:***@host/db': gave up at 10:30, ask me@host"
+
+
+odd = st.text(st.sampled_from("@:/?#[]%&=; '\"a1{}\\\t\N{SNOWMAN}"), max_size=6)
+PLACES = [
+    "postgresql://me:{}@host:5432/db",
+    "postgresql+psycopg://me:{}@host/db?application_name=x",
+    "postgresql://me:{}@[::1]:5432/db",
+    "postgresql://host/db?password={}",
+    "postgresql://host/db?user=me&password={}&port=1",
+    "postgresql:///db?host=/tmp&sslpassword={}",
+    "postgresql://me:one@host/db?options={}",
+    "nonsense://me:{}@host/db",
+]
+
+
+@given(odd, odd, st.sampled_from(PLACES), st.booleans())
+@example("@", "", PLACES[0], False)
+@example("a?b@", "/", PLACES[0], False)
+@example("a@", "", PLACES[3], False)
+def test_a_secret_of_any_characters_is_neither_shown_nor_taken_for_a_host(before, after, place, escaped):
+    secret = f"{before}hunter2{after}"
+    address = place.format(quote(secret, safe="") if escaped else secret)
+    assert "hunter2" not in masked(address)
+    said = taken_apart(address)
+    assert "hunter2" not in said
+    assert "refused" not in said or not escaped or place.startswith("nonsense")
+
+
+def taken_apart(address):
+    """What others get to see of an address, or the error about it."""
+    try:
+        url = located(address)
+    except ValueError as error:
+        return f"refused: {error} {error.__cause__} {error.__context__}"
+    return f"{masked(url)} {url.host} {url.port} {url.database} {url.username}"

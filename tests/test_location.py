@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sqlalchemy import URL
+from sqlalchemy import URL, create_engine
 
 import covey
 from covey.cli.by_hand import open_study
@@ -207,3 +207,40 @@ def test_looking_in_a_file_that_is_no_database_is_said(tmp_path):
     Path(tmp_path / "notes").write_text("notes " * 100)
     with pytest.raises(covey.CoveyError, match="cannot be opened: file is not a database"):
         Study.exists(f"sqlite:///{tmp_path}/notes", "demo")
+
+
+def settings_of(address):
+    """What a connection of a study was made with."""
+    study = Study(address, "demo", SPACE)
+    with study._storage.engine.connect() as connection:
+        driver = connection.connection.dbapi_connection
+        found = (
+            driver.info.get_parameters()
+            if hasattr(driver.info, "get_parameters")
+            else driver.info.dsn_parameters
+        )
+    study.close()
+    return found
+
+
+@pytest.mark.parametrize("driver", ["psycopg2", "psycopg"])
+def test_a_server_is_not_waited_for_without_end(postgres, driver):
+    pytest.importorskip(driver)
+    address = postgres.replace("psycopg2", driver)
+    assert settings_of(address)["connect_timeout"] == "10"
+    assert settings_of(f"{address}?connect_timeout=3")["connect_timeout"] == "3"
+
+
+def test_a_study_survives_connections_that_its_server_drops(postgres):
+    study = Study(postgres, "demo", SPACE)
+    study.started(covey.Trial(0, {"x": 0.5}))
+    with study._storage.engine.connect() as connection:
+        others = "datname = current_database() and pid <> pg_backend_pid()"
+        connection.exec_driver_sql(f"select pg_terminate_backend(pid) from pg_stat_activity where {others}")
+    engine = create_engine(postgres)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"select pg_terminate_backend(pid) from pg_stat_activity where {others}")
+    engine.dispose()
+    study.started(covey.Trial(1, {"x": 0.75}))
+    assert len(study.recorded()) == 2
+    study.close()

@@ -18,9 +18,31 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Failure:
-    """Told in place of a value when an experiment failed."""
+    """Told in place of a value when an experiment failed.
+
+    Attributes:
+        reason: a text; an exception, or whatever else is given as the reason, becomes one.
+    """
 
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        if type(self.reason) is not str:
+            object.__setattr__(self, "reason", _as_text(self.reason))
+
+
+def _as_text(reason: Any) -> str:
+    """A reason as text, whatever somebody else's object does when it is looked at."""
+    kind = type(reason).__name__
+    try:
+        if isinstance(reason, BaseException):
+            said = str(reason)
+            return f"{kind}: {said}" if said else kind
+        if isinstance(reason, (bytes, bytearray)):
+            return reason.decode("utf-8", "replace")
+        return "" if reason is None else str.__str__(str(reason))
+    except Exception:
+        return f"{kind}, which cannot be shown"
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,11 @@ class Int:
             if value != int(value):
                 raise ValueError(f"Int: {name} must be a whole number, got {shown(value)}")
             object.__setattr__(self, name, int(value))
+        if max(abs(self.low), abs(self.high)) > _MOST_LEVELS:
+            given = f"got ({self.low!r}, {self.high!r})"
+            raise ValueError(
+                f"Int: low and high must be from -2**53 to 2**53, as float64 is exact there, {given}"
+            )
         if self.low > self.high:
             raise ValueError(f"Int: low must not exceed high, got ({shown(self.low)}, {shown(self.high)})")
         if self.high - self.low >= _MOST_LEVELS:

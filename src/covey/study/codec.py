@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,10 +32,14 @@ class Limits:
         text: characters of a text attribute; every database behind Optuna takes 2000. The end is kept, where
             a traceback says what happened.
         decimals: of seconds; microseconds are as fine as the clock.
+        seconds: of one evaluation; no machine has run for three centuries.
+        name: characters of the names of studies and parameters.
     """
 
     text: int = 2000
     decimals: int = 6
+    seconds: float = 1e10
+    name: int = 512
 
 
 LIMITS = Limits()
@@ -76,13 +81,38 @@ def space_text(space: Space) -> str:
     return json.dumps(describe(space))
 
 
-def space_differences(theirs: str, space: Space) -> list[str]:
+def space_differences(theirs: Any, space: Space) -> list[str]:
     """What differs between a space as an attribute and a space given, in words."""
-    return differences(json.loads(theirs), json.loads(space_text(space)))
+    try:
+        described = json.loads(theirs)
+    except (TypeError, ValueError, RecursionError):
+        described = None
+    if not isinstance(described, dict) or not all(isinstance(one, dict) for one in described.values()):
+        return [f"what is written as its space cannot be read: {theirs!r:.60}"]
+    return differences(described, json.loads(space_text(space)))
+
+
+def check_name(what: str, name: Any) -> None:
+    """Refuse the name of a study or a parameter that some database cannot hold.
+
+    Raises:
+        ValueError: with what is accepted.
+    """
+    fits = isinstance(name, str) and 0 < len(name) <= LIMITS.name and "\0" not in name
+    if not fits or any("\ud800" <= letter <= "\udfff" for letter in name):
+        accepted = f"a text of 1 to {LIMITS.name} characters, without NUL and lone surrogates"
+        raise ValueError(f"the name of a {what} must be {accepted}, got {name!r:.60}")
 
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:
-    """Optuna's distributions, by parameter."""
+    """Optuna's distributions, by parameter.
+
+    Raises:
+        ValueError: if a study cannot hold a name, or tell choices apart.
+        TypeError: if it cannot hold a dimension.
+    """
+    for name in space.dimensions:
+        check_name("parameter in a study", name)
     return {name: _distribution(dimension) for name, dimension in space.dimensions.items()}
 
 
@@ -95,6 +125,10 @@ def _distribution(dimension: Dimension) -> BaseDistribution:
         return IntDistribution(dimension.low, dimension.high, log=dimension.log)
     if isinstance(dimension, Categorical):
         written = [plain(choice) for choice in dimension.choices]
+        if any(isinstance(one, int) and abs(one) >= 10**308 for one in written):
+            raise ValueError(
+                "a study holds whole numbers of up to 308 digits among choices, got a longer one"
+            )
         if len(set(written)) < len(written):
             raise ValueError(f"a study cannot tell these choices apart: {list(dimension.choices)!r}")
         return CategoricalDistribution(written)
@@ -136,21 +170,39 @@ def has_result(row: FrozenTrial, evaluation: Evaluation) -> bool:
     return row.state.name == "COMPLETE" and row.value == evaluation.result
 
 
-def is_ours(space: Space, row: FrozenTrial) -> bool:
-    """Whether a row has all parameters; one that Optuna itself queued has none yet."""
-    return set(space.dimensions) <= set(row.params)
+def is_queued(row: FrozenTrial) -> bool:
+    """Whether Optuna put a row in a queue, and nobody has taken it: it has no parameters yet."""
+    return not row.params and row.state is not None and not row.state.is_finished()
 
 
 def decode(space: Space, row: FrozenTrial) -> Recorded:
-    """A trial as it was recorded."""
+    """A trial as it was recorded.
+
+    Raises:
+        ValueError: if that cannot be read; also a TypeError, or whatever else comes of damaged data.
+    """
     params = {name: _restore(dim, row.params[name]) for name, dim in space.dimensions.items()}
     trial = Trial(row._trial_id, params)
     if not row.state.is_finished():
         return Recorded(trial)
     value = row.value if row.state.name == "COMPLETE" else None
-    result = Failure(row.user_attrs.get(_REASON, "")) if value is None else value
+    if value is not None and not math.isfinite(value):
+        raise ValueError(f"its value is {value!r}")
+    result = Failure(_reason(row)) if value is None else float(value)
     finished = row.datetime_complete.timestamp() if row.datetime_complete else 0.0
-    return Recorded(trial.with_result(result), finished, float(row.user_attrs.get(_SECONDS, 0.0)))
+    return Recorded(trial.with_result(result), finished, _seconds(row))
+
+
+def _reason(row: FrozenTrial) -> str:
+    """Why a trial failed; one that is no text, as somebody wrote over it, is left out."""
+    given = row.user_attrs.get(_REASON, "")
+    return given if isinstance(given, str) else ""
+
+
+def _seconds(row: FrozenTrial) -> float:
+    """How long a trial took; 0 if what is written there is no duration: the value counts all the same."""
+    given = row.user_attrs.get(_SECONDS, 0.0)
+    return float(given) if type(given) in (int, float) and 0 <= given < LIMITS.seconds else 0.0
 
 
 def _store(dimension: Dimension, value: Any) -> Any:
@@ -158,6 +210,8 @@ def _store(dimension: Dimension, value: Any) -> Any:
 
 
 def _restore(dimension: Dimension, value: Any) -> Any:
+    """A value of the dimension; raises ValueError if that does not hold it."""
     if isinstance(dimension, Categorical):
         return dimension.choices[[plain(choice) for choice in dimension.choices].index(value)]
-    return value
+    dimension.encode(value)
+    return int(value) if isinstance(dimension, Int) else float(value)

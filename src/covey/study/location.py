@@ -85,6 +85,5 @@ def _is_usable(url: URL) -> bool:
 
 def _is_ambiguous(address: str, url: URL) -> bool:
     """Whether a part of a password could be taken for a host, which a driver then complains about by name."""
-    return url.drivername.startswith("postgresql") and (
-        address.count("@") > 1 or "?" in str(url.password or "")
-    )
+    before, at, after = address.partition("@")
+    return url.drivername.startswith("postgresql") and bool(at) and ("?" in before or "@" in after)

@@ -7,6 +7,7 @@ API open the study as it is: SQLite for one machine, PostgreSQL for many.
 from __future__ import annotations
 
 import logging
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from covey.space import Space
 from covey.study import codec
 from covey.study.address import masked
 from covey.study.codec import Recorded
+from covey.study.damage import DAMAGE, read_trials, trial_ids
 from covey.study.location import file_of, located
 from covey.study.lock import FileLock, Held, Lock, NoLock, ServerLock, exclusive
 from covey.study.outage import outlast
@@ -24,10 +26,13 @@ from covey.study.storage import complaint, has_study, open_storage, quiet
 from covey.trial import Evaluation, Failure, Trial
 
 if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
     from sqlalchemy import URL
 
 _log = logging.getLogger("covey.study")
 _Result = TypeVar("_Result")
+_named: set[tuple[str, str, int]] = set()
+"""Damaged trials that this process has spoken of."""
 
 
 class Study:
@@ -50,6 +55,7 @@ class Study:
     def __init__(self, url: str | URL, name: str, space: Space) -> None:
         self._url, self.name, self.space = located(url), name, space
         self.address = masked(url)
+        codec.check_name("study", name)
         codec.distributions(space)  # a space that cannot be stored is refused before anything is made
         self._storage = open_storage(self._url)
         self._study_id = self._find_or_create()
@@ -88,20 +94,31 @@ class Study:
             return None
 
     def _check_direction(self, study_id: int) -> None:
-        names = [direction.name.lower() for direction in self._storage.get_study_directions(study_id)]
+        with self._legible():
+            names = [direction.name.lower() for direction in self._storage.get_study_directions(study_id)]
         if names != ["minimize"]:
             raise StudyMismatch(f"study {self.name!r} has the direction {', '.join(names)}; covey minimises")
 
     def _claim(self, study_id: int) -> None:
         """See to it that the study in the storage is about this space."""
-        theirs = self._storage.get_study_user_attrs(study_id).get(codec.SPACE)
-        if theirs is None and self._storage.get_n_trials(study_id) == 0:
+        with self._legible():
+            theirs = self._storage.get_study_user_attrs(study_id).get(codec.SPACE)
+        if theirs is None and not trial_ids(self._storage, study_id):
             # New; or its maker was killed before this line; or it was made empty with Optuna.
             self._storage.set_study_user_attr(study_id, codec.SPACE, codec.space_text(self.space))
         elif theirs is None:
             raise StudyMismatch(f"study {self.name!r} was not written by covey; choose another name")
         else:
             self._compare(theirs, self.space)
+
+    @contextmanager
+    def _legible(self) -> Iterator[None]:
+        """Say which study it is whose own record, not that of a trial, makes no sense."""
+        try:
+            yield
+        except DAMAGE as error:
+            words = f"{type(error).__name__}: {error}"
+            raise StudyMismatch(f"study {self.name!r} is damaged and cannot be read: {words:.200}") from None
 
     def check_space(self, space: Space) -> None:
         """Refuse a space that is not this study's.
@@ -111,7 +128,7 @@ class Study:
         """
         self._compare(codec.space_text(self.space), space)
 
-    def _compare(self, theirs: str, space: Space) -> None:
+    def _compare(self, theirs: Any, space: Space) -> None:
         if found := codec.space_differences(theirs, space):
             raise StudyMismatch(f"study {self.name!r} has another space: {'; '.join(found)}")
 
@@ -145,10 +162,30 @@ class Study:
         return NoLock() if self.file is None else FileLock(self.file, self.name)
 
     def recorded(self) -> list[Recorded]:
-        """All trials, in the order in which they were started."""
-        rows = self._storage.get_all_trials(self._study_id, deepcopy=False)
-        ours = [row for row in rows if codec.is_ours(self.space, row)]
-        return [codec.decode(self.space, row) for row in sorted(ours, key=lambda row: row.number)]
+        """All trials that can be read, in the order of their start; a warning names the others."""
+        rows = [row for row in self._rows() if not codec.is_queued(row)]
+        found = [(row.number, one) for row in rows if (one := self._read(row)) is not None]
+        return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+    def _rows(self) -> list[FrozenTrial]:
+        return read_trials(self._storage, self._study_id, self._leave_out)
+
+    def _read(self, row: FrozenTrial) -> Recorded | None:
+        """A trial; None if it is damaged."""
+        try:
+            operator.index(row.number)
+            return codec.decode(self.space, row)
+        except DAMAGE as error:
+            self._leave_out(row._trial_id, error)
+            return None
+
+    def _leave_out(self, key: int, error: Exception) -> None:
+        """Name a damaged trial, once in a process."""
+        trial = (self.address, self.name, key)
+        if trial not in _named:
+            _named.add(trial)
+            words = f"{type(error).__name__}: {error}"
+            _log.warning("trial %d of study %r is damaged and left out: %.200s", key, self.name, words)
 
     @staticmethod
     def exists(url: str | URL, name: str) -> bool:
@@ -181,7 +218,8 @@ class Study:
         key = self._orphan(template.params) if trial.id in self._uncertain else None
         self._uncertain.add(trial.id)
         if key is None:
-            key = self._storage.create_new_trial(self._study_id, template_trial=template)
+            with self._legible():  # Optuna compares the distributions with those of an earlier trial
+                key = self._storage.create_new_trial(self._study_id, template_trial=template)
         self._uncertain.discard(trial.id)
         return key
 
@@ -190,7 +228,7 @@ class Study:
         from optuna.trial import TrialState
 
         known = set(self._keys.values())
-        rows = self._storage.get_all_trials(self._study_id, deepcopy=False, states=(TrialState.RUNNING,))
+        rows = [row for row in self._rows() if row.state == TrialState.RUNNING]
         return next(
             (row._trial_id for row in rows if row.params == params and row._trial_id not in known), None
         )

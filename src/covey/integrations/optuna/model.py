@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from optuna.distributions import BaseDistribution
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from covey.acquisition.acquisition import Acquisition, Value
 from covey.arrays import Array
@@ -82,7 +82,7 @@ class Model:
         self._retried: set[int] = set()
         self._told = self._repeats = False
 
-    def read(self, trials: Iterable[FrozenTrial]) -> bool:
+    def read(self, trials: Sequence[FrozenTrial]) -> bool:
         """Take in what is new in the study's trials.
 
         Returns:
@@ -90,7 +90,8 @@ class Model:
             or its worker died and another repeats it. A new model must then read everything.
         """
         unsettled = [trial for trial in trials if trial.number not in self._settled]
-        self._retried.update(number for trial in unsettled for number in retried(trial))
+        failed = {trial.number for trial in trials if trial.state == TrialState.FAIL}
+        self._retried.update(number for trial in unsettled for number in retried(trial) if number in failed)
         if not self._retried.isdisjoint(self._ids):
             return False
         return all(self._hear(trial) for trial in unsettled if trial.number not in self._retried)

@@ -6,6 +6,7 @@ an attribute of its trial, from which other workers know where it runs before it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,23 +37,41 @@ def place(trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> d
     Returns:
         None if that is not known, or is outside of the search space.
     """
-    given = {**trial.system_attrs.get(_ENQUEUED, {}), **trial.params}
-    suggested = trial.system_attrs.get(_SUGGESTED, {})
+    given = {**_mapping(trial, _ENQUEUED), **trial.params}
+    suggested = _mapping(trial, _SUGGESTED)
     found = {}
     for name, distribution in search_space.items():
-        number = _number(distribution, given[name]) if name in given else suggested.get(name)
+        number = _number(distribution, given[name]) if name in given else _real(suggested.get(name))
         if number is None or not distribution._contains(number):
             return None
         found[name] = number
     return found
 
 
+def _mapping(trial: FrozenTrial, attribute: str) -> Mapping[str, Any]:
+    """An attribute that is a mapping; anybody can write anything there, which is then ignored."""
+    value = trial.system_attrs.get(attribute)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _real(value: Any) -> float | None:
+    """A finite number, or None."""
+    number = float(value) if type(value) is float or _is_whole(value) else None
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether it is an int that a float64 can be; JSON has longer ones."""
+    return type(value) is int and abs(value) < 2**63
+
+
 def _number(distribution: BaseDistribution, value: Any) -> float | None:
     """Optuna's number for a value; None if the distribution cannot hold it."""
     try:
-        return float(distribution.to_internal_repr(value))
-    except ValueError:
+        number = float(distribution.to_internal_repr(value))
+    except (ValueError, TypeError, ArithmeticError):
         return None
+    return _real(number)
 
 
 def result(trial: FrozenTrial) -> float | Failure:
@@ -69,5 +88,7 @@ def result(trial: FrozenTrial) -> float | Failure:
 
 
 def retried(trial: FrozenTrial) -> list[int]:
-    """The numbers of the trials that this one repeats, as their workers died."""
-    return list(trial.system_attrs.get(_RETRIES, []))
+    """The numbers of the trials that this one repeats, as their workers died: earlier ones."""
+    numbers = trial.system_attrs.get(_RETRIES)
+    known = numbers if isinstance(numbers, (list, tuple)) else []
+    return [number for number in known if _is_whole(number) and 0 <= number < trial.number]
