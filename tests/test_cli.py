@@ -203,8 +203,8 @@ def test_a_bad_table_is_one_line_and_changes_nothing(told, monkeypatch, kind):
         ('type = "float"', 'type = "real"', "line 7: space.x: type must be one of"),
         ("n_initial = 50", "n_inital = 50", "line 2: unknown key 'n_inital', did you mean 'n_initial'?"),
         ('"demo"', '"demo', "line 1: not TOML"),
-        ("n_initial = 50", 'storage = "sqlite:///none/study.db"', "cannot be opened"),
-        ("n_initial = 50", 'storage = "sqlite:///batch.csv"', "cannot be opened: file is not a database"),
+        ("n_initial = 50", 'storage = "sqlite:///none/study.db"', "cannot be used"),
+        ("n_initial = 50", 'storage = "sqlite:///batch.csv"', "cannot be used: file is not a database"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "ask"])

@@ -205,7 +205,7 @@ def test_looking_for_a_study_makes_nothing(tmp_path):
 
 def test_looking_in_a_file_that_is_no_database_is_said(tmp_path):
     Path(tmp_path / "notes").write_text("notes " * 100)
-    with pytest.raises(covey.CoveyError, match="cannot be opened: file is not a database"):
+    with pytest.raises(covey.CoveyError, match="cannot be used: file is not a database"):
         Study.exists(f"sqlite:///{tmp_path}/notes", "demo")
 
 

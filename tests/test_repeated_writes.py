@@ -45,7 +45,7 @@ def rows(study):
 def test_a_trial_that_is_started_again_after_an_error_has_one_row(study, monkeypatch, after):
     storage = study._storage
     monkeypatch.setattr(storage, "create_new_trial", failing(storage.create_new_trial, after))
-    with pytest.raises(StorageInternalError):
+    with pytest.raises(covey.StorageLost):
         study.started(FIRST)
     study.started(FIRST)
     assert rows(study) == [(FIRST.params, None)]
@@ -58,7 +58,7 @@ def test_a_row_of_another_trial_with_the_same_parameters_is_not_adopted(study, m
     study.started(FIRST)
     storage = study._storage
     monkeypatch.setattr(storage, "create_new_trial", failing(storage.create_new_trial, after=False))
-    with pytest.raises(StorageInternalError):
+    with pytest.raises(covey.StorageLost):
         study.started(SECOND)
     study.started(SECOND)
     assert len({study.key(0), study.key(1)}) == 2
@@ -73,7 +73,7 @@ def test_a_result_that_is_written_again_after_an_error_is_there_once(
     study = Study(sqlite, "demo", SPACE)
     study.started(FIRST)
     monkeypatch.setattr(study._storage, method, failing(getattr(study._storage, method), after))
-    with pytest.raises(StorageInternalError):
+    with pytest.raises(covey.StorageLost):
         study.finished(FIRST, Evaluation(result, 0.5))
     study.finished(FIRST, Evaluation(result, 0.5))
     study.finished(FIRST, Evaluation(result, 0.5))
@@ -98,7 +98,7 @@ def test_a_value_of_a_trial_that_somebody_failed_gets_one_row_of_its_own(study, 
     storage = study._storage
     storage.set_trial_state_values(study.key(0), TrialState.FAIL)
     monkeypatch.setattr(storage, "create_new_trial", failing(storage.create_new_trial, after))
-    with pytest.raises(StorageInternalError):
+    with pytest.raises(covey.StorageLost):
         study.finished(FIRST, Evaluation(2.0, 0.0))
     study.finished(FIRST, Evaluation(2.0, 0.0))
     assert rows(study) == [(FIRST.params, Failure("")), (FIRST.params, 2.0)]
@@ -112,6 +112,6 @@ def test_a_result_that_the_database_refuses_is_an_error(sqlite):
     with study._storage.engine.begin() as connection:
         refusal = "create trigger no before insert on trial_values"
         connection.execute(text(f"{refusal} begin select raise(abort, 'no'); end"))
-    with pytest.raises(StorageInternalError, match="refused the result of trial 1"):
+    with pytest.raises(covey.StorageLost, match="refused the result of trial 1"):
         study.finished(FIRST, Evaluation(2.0, 0.0))
     study.close()

@@ -130,10 +130,10 @@ def test_what_a_driver_says_of_a_secret_is_left_out(postgres, driver, part):
         "database": f"{user}:{token}@{place.partition('/')[0]}/{token}",
     }
     address = f"postgresql+{driver}://{addresses.get(part, f'{user}@{place}?{part}={token}')}"
-    with pytest.raises(covey.CoveyError, match="cannot be opened") as caught:
+    with pytest.raises(covey.CoveyError, match="cannot be used") as caught:
         Study(address, "demo", SPACE)
     assert SECRET not in f"{caught.value!r}" or part == "database"
-    assert SECRET not in str(caught.value).partition("cannot be opened")[2]
+    assert SECRET not in str(caught.value).partition("cannot be used")[2]
     assert caught.value.__context__ is None
 
 

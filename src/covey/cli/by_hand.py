@@ -9,7 +9,7 @@ from typing import Any
 
 from covey.cli.config import Config
 from covey.cli.tables import Line, check_params
-from covey.errors import CoveyError, InputError
+from covey.errors import CoveyError, InputError, StorageLost
 from covey.history import replay
 from covey.optimizer import Optimizer
 from covey.study import Recorded, Study, entries
@@ -128,15 +128,13 @@ def _says(result: float | Failure) -> str:
 
 def _record(news: Mapping[int, float | Failure], study: Study) -> None:
     """Write results down; an error on the way says which are recorded."""
-    from optuna.exceptions import OptunaError
-    from sqlalchemy.exc import SQLAlchemyError
-
     trials = [row.trial for row in study.recorded() if row.trial.id in news]
     study.adopt({trial.id: trial.id for trial in trials})
     for count, trial in enumerate(trials):
         try:
             study.finished(trial, Evaluation(news[trial.id], 0.0))
-        except (OptunaError, SQLAlchemyError) as error:
+        except StorageLost as error:
             done = ", ".join(str(one.id) for one in trials[:count]) or "none"
-            left = f"recorded of the table: {done}; tell it again for the others"
-            raise CoveyError(f"{study.complaint(error)}; {left}") from None
+            raise StorageLost(
+                f"{error}; recorded of the table: {done}; tell it again for the others"
+            ) from None

@@ -1,12 +1,10 @@
-"""The journal of a run: a study that may be away for a while, and what is left over if it stays away."""
+"""The journal of a run: its study, and a file for what the study's storage will not take."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-from covey.run.interrupts import Interrupts
 from covey.study import Study
 from covey.study.leftovers import leave
 from covey.trial import Evaluation, Trial
@@ -17,18 +15,14 @@ class StudyJournal:
     """A run written into a study; while its storage is away, the run waits and its workers go on."""
 
     study: Study
-    interrupts: Interrupts
 
     def started(self, trial: Trial) -> None:
         """A trial is about to be evaluated; raises StorageLost if that cannot be written."""
-        self._write(partial(self.study.started, trial))
+        self.study.started(trial)
 
     def finished(self, trial: Trial, evaluation: Evaluation) -> None:
         """An evaluation ended; raises StorageLost if that cannot be written."""
-        self._write(partial(self.study.finished, trial, evaluation))
-
-    def _write(self, deed: partial[None]) -> None:
-        self.study.patiently(deed, hurried=lambda: len(self.interrupts.heard))
+        self.study.finished(trial, evaluation)
 
     def offer(self, unwritten: Sequence[tuple[Trial, Evaluation]]) -> str:
         """Put finished evaluations into a file beside the study, and say where."""

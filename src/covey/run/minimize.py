@@ -102,6 +102,8 @@ def minimize(
     with Interrupts() as interrupts, ExitStack() as stack:
         with interrupts.raised_after(1):  # nothing is under way yet
             study = stack.enter_context(_opened(storage, name, space))
+        if study is not None:
+            stack.enter_context(study.enduring(lambda: len(interrupts.heard)))
         pool = stack.enter_context(_workers(executor, batch_size))
         display = stack.enter_context(Display(budget.evaluations, progress))
         flights = Flights(
@@ -263,7 +265,7 @@ def _resume(run: Scheduler, study: Study) -> list[dict[str, Any]]:
 
     Returns the configurations that the study has.
     """
-    run.journal = StudyJournal(study, run.interrupts)
+    run.journal = StudyJournal(study)
     leftovers.take(study)
     rows = study.recorded()
     trials = replay(run.optimizer, entries(rows, asynchronous=run.asynchronous))

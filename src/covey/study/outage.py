@@ -6,14 +6,14 @@ A locked file, a full disk, a server that restarts: none of them is a reason to 
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from covey.errors import StorageLost, StudyBusy
-from covey.study.address import masked
-from covey.study.storage import cause
+from covey.study.address import masked, scrubbed
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -42,10 +42,38 @@ class Endurance:
 ENDURANCE = Endurance()
 
 
+def is_busy(error: Exception) -> bool:
+    """Whether a database is there and says that it will have time in a moment."""
+    words = str(_said(error))
+    return re.search(r"locked|starting up|shutting down|recovery mode|too many clients", words) is not None
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether waiting can help: it does not against a table that is gone or data that do not fit."""
+    from sqlalchemy import exc
+
+    lasting = (exc.DataError, exc.IntegrityError, exc.NotSupportedError, exc.ProgrammingError, KeyError)
+    return not isinstance(error.__cause__ or error, lasting)
+
+
+def _said(error: BaseException) -> BaseException:
+    """What the database itself said."""
+    while error.__cause__ is not None:  # Optuna's words about a failed write say nothing of why
+        error = error.__cause__
+    return getattr(error, "orig", None) or error
+
+
+def cause(error: BaseException, url: URL) -> str:
+    """What a database complains about, in one line and without secrets."""
+    lines = str(_said(error)).strip().splitlines()
+    return scrubbed(lines[0] if lines else type(error).__name__, url)
+
+
 def outlast(
     work: Callable[[], _Result],
     url: URL,
     *,
+    passing: Callable[[Exception], bool] = may_pass,
     rejoin: Callable[[], None] = lambda: None,
     hurried: Callable[[], int] = lambda: 0,
 ) -> _Result:
@@ -54,6 +82,7 @@ def outlast(
     Args:
         work: does no harm when it is done twice: an answer may get lost after the deed.
         url: of the storage.
+        passing: which errors are waited for.
         rejoin: makes good what an outage has taken, such as a lock, ahead of every attempt: a server may
             have been away when nobody looked.
         hurried: how often somebody has asked for an end; at the second time there is no further attempt.
@@ -71,7 +100,7 @@ def outlast(
         except Exception as error:
             if not _is_about_a_storage(error):
                 raise
-            lasting, problem = not _may_pass(error), cause(error, url)
+            lasting, problem = not passing(error), cause(error, url)
         else:
             outage.end()
             return done
@@ -121,11 +150,3 @@ def _is_about_a_storage(error: Exception) -> bool:
 
     # A KeyError is Optuna's word for a row that somebody has deleted.
     return isinstance(error, (SQLAlchemyError, StorageInternalError, OSError, KeyError))
-
-
-def _may_pass(error: Exception) -> bool:
-    """Whether waiting can help: it does not against a table that is gone or data that do not fit."""
-    from sqlalchemy import exc
-
-    lasting = (exc.DataError, exc.IntegrityError, exc.NotSupportedError, exc.ProgrammingError, KeyError)
-    return not isinstance(error.__cause__ or error, lasting)

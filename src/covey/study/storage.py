@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from covey.errors import CoveyError
-from covey.study.address import masked, scrubbed
+from covey.errors import CoveyError, StorageLost
+from covey.study.address import masked
 from covey.study.location import file_of
+from covey.study.outage import cause, is_busy, outlast
 
 if TYPE_CHECKING:
     from optuna.storages import RDBStorage
@@ -48,19 +49,23 @@ def _opened(url: URL) -> RDBStorage | CoveyError:
     """The storage, or what is wrong with it: an error that is raised has no other in its context."""
     from optuna.exceptions import OptunaError
     from optuna.storages import RDBStorage
-    from sqlalchemy.exc import SQLAlchemyError
 
-    shown = masked(url)
-    try:
+    def make() -> RDBStorage:
         # Optuna reads an address as a template and keeps it. It needs no more of it than the kind.
         with quiet():
             return RDBStorage(f"{url.drivername}:///covey", engine_kwargs=_connection(url))
+
+    shown = masked(url)
+    try:
+        return outlast(make, url, passing=is_busy)
+    except StorageLost as error:
+        return CoveyError(str(error))
     except ImportError as error:
         return CoveyError(
             f"storage {shown!r} needs a driver: {cause(error, url)}; pip install 'covey[postgresql]'"
         )
-    except (SQLAlchemyError, OptunaError, OSError, RuntimeError, TypeError, ValueError) as error:
-        return CoveyError(f"storage {shown!r} cannot be opened: {cause(error, url)}")
+    except (OptunaError, RuntimeError, TypeError, ValueError) as error:
+        return CoveyError(f"storage {shown!r} cannot be used: {cause(error, url)}")
 
 
 def has_study(url: URL, name: str) -> bool:
@@ -91,7 +96,7 @@ def _looked_up(url: URL, name: str) -> bool | CoveyError:
         engine.dispose()
         return found
     except (SQLAlchemyError, ImportError, OSError, TypeError, ValueError) as error:
-        return CoveyError(f"storage {masked(url)!r} cannot be opened: {cause(error, url)}")
+        return CoveyError(f"storage {masked(url)!r} cannot be used: {cause(error, url)}")
 
 
 def _connection(url: URL) -> dict[str, Any]:
@@ -119,14 +124,6 @@ def _patience(engine: Engine) -> Mapping[str, Any]:
 def complaint(error: BaseException, url: URL) -> str:
     """What to say of a storage that was open and fails."""
     return f"storage {masked(url)!r} cannot be used: {cause(error, url)}"
-
-
-def cause(error: BaseException, url: URL) -> str:
-    """What a database complains about, in one line and without secrets."""
-    while error.__cause__ is not None:  # Optuna's words about a failed write say nothing of why
-        error = error.__cause__
-    lines = str(getattr(error, "orig", None) or error).strip().splitlines()
-    return scrubbed(lines[0] if lines else type(error).__name__, url)
 
 
 @contextmanager

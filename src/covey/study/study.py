@@ -10,6 +10,7 @@ import logging
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -21,8 +22,8 @@ from covey.study.codec import Recorded
 from covey.study.damage import DAMAGE, read_trials, trial_ids
 from covey.study.location import file_of, located
 from covey.study.lock import FileLock, Held, Lock, NoLock, ServerLock, exclusive
-from covey.study.outage import outlast
-from covey.study.storage import complaint, has_study, open_storage, quiet
+from covey.study.outage import is_busy, may_pass, outlast
+from covey.study.storage import has_study, open_storage, quiet
 from covey.trial import Evaluation, Failure, Trial
 
 if TYPE_CHECKING:
@@ -57,11 +58,13 @@ class Study:
         self.address = masked(url)
         codec.check_name("study", name)
         codec.distributions(space)  # a space that cannot be stored is refused before anything is made
-        self._storage = open_storage(self._url)
-        self._study_id = self._find_or_create()
         self._keys: dict[int, int] = {}
         self._uncertain: set[int] = set()
         self._held: Held | None = None
+        self._passing: Callable[[Exception], bool] = is_busy
+        self._hurried: Callable[[], int] = lambda: 0
+        self._storage = open_storage(self._url)
+        self._study_id = self._outlast(self._find_or_create)
 
     def __repr__(self) -> str:
         return f"Study({self.address!r}, {self.name!r})"
@@ -137,10 +140,6 @@ class Study:
         self._storage.remove_session()
         self._storage.engine.dispose()
 
-    def complaint(self, error: BaseException) -> str:
-        """What the storage complains about, in one line and without secrets."""
-        return complaint(error, self._url)
-
     @contextmanager
     def exclusive(self) -> Iterator[Held]:
         """Be the only process that runs this study, asks for its next trials, or tells it values.
@@ -148,8 +147,11 @@ class Study:
         Raises:
             StudyBusy: if another one is.
         """
-        with exclusive(self._lock(), self.name) as self._held:
-            yield self._held
+        try:
+            with exclusive(self._lock(), self.name) as self._held:
+                yield self._held
+        finally:
+            self._held = None
 
     @property
     def file(self) -> Path | None:
@@ -162,8 +164,12 @@ class Study:
         return NoLock() if self.file is None else FileLock(self.file, self.name)
 
     def recorded(self) -> list[Recorded]:
-        """All trials that can be read, in the order of their start; a warning names the others."""
-        rows = [row for row in self._rows() if not codec.is_queued(row)]
+        """All trials that can be read, in the order of their start; a warning names the others.
+
+        Raises:
+            StorageLost: if the storage is away, and stays away if it is waited for.
+        """
+        rows = [row for row in self._outlast(self._rows) if not codec.is_queued(row)]
         found = [(row.number, one) for row in rows if (one := self._read(row)) is not None]
         return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
@@ -208,9 +214,12 @@ class Study:
         """Write down a trial that is about to be evaluated; one that is there already stays.
 
         After an error, which may have come before or after the write, the same call again is safe.
+
+        Raises:
+            StorageLost: if the storage is away, and stays away if it is waited for.
         """
         if trial.id not in self._keys:
-            self._keys[trial.id] = self._create(trial)
+            self._keys[trial.id] = self._outlast(partial(self._create, trial))
 
     def _create(self, trial: Trial) -> int:
         """A row of a running trial, new unless an earlier attempt at it got through; returns its key."""
@@ -237,7 +246,13 @@ class Study:
         """Write down a value or a failure, even if somebody closed the trial meanwhile (a dashboard can).
 
         After an error, which may have come before or after the write, the same call again is safe.
+
+        Raises:
+            StorageLost: if the storage is away, and stays away if it is waited for.
         """
+        self._outlast(partial(self._write, trial, evaluation))
+
+    def _write(self, trial: Trial, evaluation: Evaluation) -> None:
         from optuna.exceptions import UpdateFinishedTrialError
 
         key = self._keys[trial.id]
@@ -270,17 +285,23 @@ class Study:
             # Optuna keeps a violated constraint to itself.
             raise StorageInternalError(f"the database refused the result of trial {key}")
 
-    def patiently(self, work: Callable[[], _Result], hurried: Callable[[], int] = lambda: 0) -> _Result:
-        """What a deed on this study gives, tried again while its storage is away.
+    @contextmanager
+    def enduring(self, hurried: Callable[[], int]) -> Iterator[None]:
+        """Outlast every outage of the storage inside, as a run does that would lose its values otherwise.
+
+        Elsewhere only a storage that is busy is waited for: somebody is there who can do it again.
 
         Args:
-            work: does no harm when it is done twice, as ``started`` and ``finished``.
             hurried: how often somebody has asked for an end; see ``covey.study.outage``.
-
-        Raises:
-            StorageLost: if the storage stays away.
         """
-        return outlast(work, self._url, rejoin=self._rejoin, hurried=hurried)
+        self._passing, self._hurried = may_pass, hurried
+        try:
+            yield
+        finally:
+            self._passing, self._hurried = is_busy, lambda: 0
+
+    def _outlast(self, work: Callable[[], _Result]) -> _Result:
+        return outlast(work, self._url, passing=self._passing, rejoin=self._rejoin, hurried=self._hurried)
 
     def _rejoin(self) -> None:
         """Hold the study again if it was held: a server that restarts forgets who does."""
