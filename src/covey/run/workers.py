@@ -130,6 +130,10 @@ class _Worker:
     def _start(self) -> None:
         from loky import ProcessPoolExecutor as LokyPool  # starts helper processes of its own
 
+        if hasattr(signal, "pthread_sigmask"):
+            from multiprocessing.resource_tracker import ensure_running
+
+            ensure_running()  # started with the first worker, it would end what holds Ctrl-C back from that
         self._pool = LokyPool(
             max_workers=1, env=SINGLE_THREADED, initializer=_settle_in, initargs=(os.getpid(),)
         )
