@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-KILL, TERM, INT = signal.SIGKILL, signal.SIGTERM, signal.SIGINT
+KILL, TERM, INT, HUP = signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 
 _HINT = {
     "minimize": r"(interrupted: run the same call again to go on with study .*\n)?",
@@ -45,12 +45,12 @@ class Blow:
 
 
 BLOWS = {
-    # Only Ctrl-C goes to a whole group: of SIGTERM workers die at once, with the values they have in hand.
+    # A terminal's signals go to a whole group. Of a SIGTERM workers die at once, with what they hold.
     "minimize": [
         *(Blow(KILL, 1, group) for group in (False, True)),
         *(Blow(INT, times, group) for times in (1, 2) for group in (False, True)),
         *(Blow(TERM, times) for times in (1, 2)),
-        Blow(signal.SIGHUP),
+        *(Blow(HUP, 1, group) for group in (False, True)),
     ],
     "covey run": [
         Blow(KILL),
