@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-integrations lint bench peers clean
+.PHONY: demo test test-slow test-integrations test-faults lint bench peers clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +31,11 @@ test-slow: $(VENV)/ready ## statistical checks and long runs: some 20 minutes
 
 test-integrations: $(VENV)/ready ## Ray Tune, joblib on Dask and Ray, many workers on PostgreSQL, for real: 5 minutes
 	$(BIN)/pytest -m integration
+
+SEED ?= 0
+SIGNALS ?= 40
+test-faults: $(VENV)/ready ## signals at random moments on real runs, SIGNALS for each of 8 configurations: an hour
+	COVEY_FAULT_SEED=$(SEED) COVEY_FAULT_SIGNALS=$(SIGNALS) $(BIN)/pytest -m faults -rP
 
 bench: $(VENV)/ready ## seconds of ask(), and where they go
 	$(BIN)/python benchmarks/cost.py

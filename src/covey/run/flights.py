@@ -168,7 +168,12 @@ class Flights:
         ]
 
     def _land(self, flight: Flight, evaluation: Evaluation) -> None:
-        flight.evaluation, self._losses = evaluation, 0
+        """An evaluation is there; a failure after an interrupt is none, and may run again.
+
+        A terminal sends Ctrl-C to everybody, also to programs that an objective has started and waits for.
+        """
+        if not (isinstance(evaluation.result, Failure) and self.interrupts.heard):
+            flight.evaluation, self._losses = evaluation, 0
 
     def _lose(self, trial: Trial, error: BaseException) -> None:
         """A trial that the workers lost runs again."""

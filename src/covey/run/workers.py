@@ -21,6 +21,9 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA
 SINGLE_THREADED = dict.fromkeys(_THREADS, "1")
 """The environment of a local worker: as many workers as cores leave each of them one."""
 
+_TERMINAL = {getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)}
+"""What a terminal sends to everybody: Ctrl-C, and word that it is closed."""
+
 
 @dataclass(frozen=True)
 class Watch:
@@ -118,7 +121,7 @@ class _Worker:
         if self._pool is None:
             self._start()
         try:
-            with _undisturbed():  # what is started here hears of Ctrl-C when it can answer
+            with _undisturbed():  # what is started here hears of a terminal when it can answer
                 future: Future[Any] = self._pool.submit(fn, *args, **kwargs)
         except BrokenExecutor:  # died while idle
             self.shutdown(kill=True)
@@ -130,9 +133,14 @@ class _Worker:
     def _start(self) -> None:
         from loky import ProcessPoolExecutor as LokyPool  # starts helper processes of its own
 
-        self._pool = LokyPool(
-            max_workers=1, env=SINGLE_THREADED, initializer=_settle_in, initargs=(os.getpid(),)
-        )
+        with _undisturbed():  # trackers of both kinds are started here: one that dies is missed loudly
+            if hasattr(signal, "pthread_sigmask"):
+                from multiprocessing.resource_tracker import ensure_running
+
+                ensure_running()  # with the first worker, it would end what holds Ctrl-C back from that
+            self._pool = LokyPool(
+                max_workers=1, env=SINGLE_THREADED, initializer=_settle_in, initargs=(os.getpid(),)
+            )
 
     def _finished(self, future: Future[Any]) -> None:
         self.running.discard(future)
@@ -147,11 +155,11 @@ class _Worker:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C back, here and in processes started here, which inherit that."""
+    """Hold a terminal's signals back, here and in processes started here, which inherit that."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL)
     try:
         yield
     finally:
@@ -159,14 +167,16 @@ def _undisturbed() -> Iterator[None]:
 
 
 def _settle_in(parent: int) -> None:
-    """Prepare a worker: it ends with its parent, and leaves Ctrl-C to it.
+    """Prepare a worker: it ends with its parent, and leaves a terminal's signals to it.
 
-    A terminal sends Ctrl-C to everybody; the parent takes in what is finished, then ends its workers. A
-    handler of Python's own, unlike a signal ignored, is not inherited by what an objective starts.
+    They go to everybody; the parent takes in what is finished, then ends its workers. A handler of Python's
+    own, unlike a signal ignored, is not inherited by what an objective starts.
     """
-    signal.signal(signal.SIGINT, lambda *_: None)
+    for number in _TERMINAL:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has the last word
+            signal.signal(number, lambda *_: None)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TERMINAL)
 
     def watch() -> None:
         while os.getppid() == parent:
