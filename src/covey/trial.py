@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from covey.errors import shown
+
 
 class State(StrEnum):
     """Where a trial stands."""
@@ -18,9 +20,26 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Failure:
-    """Told in place of a value when an experiment failed."""
+    """Told in place of a value when an experiment failed.
+
+    Attributes:
+        reason: why, in words; of anything else, such as an exception, its text is kept.
+    """
 
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.reason, str):  # which a study could not write down
+            object.__setattr__(self, "reason", _text(self.reason))
+
+
+def _text(reason: Any) -> str:
+    try:
+        if isinstance(reason, BaseException):
+            return f"{type(reason).__name__}: {reason}"
+        return "" if reason is None else str(reason)
+    except Exception:  # whole numbers of 5,000 digits, objects with a fault
+        return shown(reason)
 
 
 @dataclass(frozen=True)

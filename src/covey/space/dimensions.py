@@ -209,9 +209,13 @@ class Categorical:
     choices: tuple[Hashable, ...]
 
     def __init__(self, choices: Iterable[Hashable]) -> None:
-        if isinstance(choices, (str, bytes)) or not isinstance(choices, Iterable):
+        try:
+            listed = None if isinstance(choices, (str, bytes)) else tuple(choices)
+        except TypeError:
+            listed = None
+        if listed is None:
             raise ValueError(f"Categorical: choices must be a list, got {shown(choices)}")
-        object.__setattr__(self, "choices", tuple(choices))
+        object.__setattr__(self, "choices", listed)
         if not self.choices:
             raise ValueError("Categorical: choices must not be empty")
         for choice in self.choices:
