@@ -148,12 +148,11 @@ class Int:
             object.__setattr__(self, name, int(value))
         if self.low > self.high:
             raise ValueError(f"Int: low must not exceed high, got ({shown(self.low)}, {shown(self.high)})")
+        given = f"low to high, got ({shown(self.low)}, {shown(self.high)})"
         if self.high - self.low >= _MOST_LEVELS:
-            raise ValueError(f"Int: at most 2**53 values, got ({shown(self.low)}, {shown(self.high)})")
+            raise ValueError(f"Int: at most 2**53 values from {given}")
         if self.log and self.high * self._log_width > 2.0**50:
-            raise ValueError(
-                f"Int: too many values for log=True, got ({shown(self.low)}, {shown(self.high)})"
-            )
+            raise ValueError(f"Int: too many values for log=True from {given}")
 
     @property
     def _log_width(self) -> float:
