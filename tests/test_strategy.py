@@ -118,10 +118,10 @@ def test_settings_change_what_they_name_and_nothing_else():
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"s": 0}, "s must be a whole number from 1 or 'auto', got 0"),
-        ({"s": 2.5}, "s must be a whole number from 1 or 'auto', got 2.5"),
-        ({"s": True}, "s must be a whole number from 1 or 'auto', got True"),
-        ({"s": "many"}, "s must be a whole number from 1 or 'auto', got 'many'"),
+        ({"s": 0}, "s must be a whole number from 1 to 10000 or 'auto', got 0"),
+        ({"s": 2.5}, "s must be a whole number from 1 to 10000 or 'auto', got 2.5"),
+        ({"s": True}, "s must be a whole number from 1 to 10000 or 'auto', got True"),
+        ({"s": "many"}, "s must be a whole number from 1 to 10000 or 'auto', got 'many'"),
         ({"p": -0.1}, "p must be a probability between 0 and 1, got -0.1"),
         ({"p": 1.1}, "p must be a probability between 0 and 1, got 1.1"),
         ({"p": float("nan")}, "p must be a probability between 0 and 1, got nan"),
@@ -136,8 +136,8 @@ def test_settings_change_what_they_name_and_nothing_else():
         ({"boundary": "sharp"}, r"boundary must be one of \['equal', 'discounted'\], got 'sharp'"),
         ({"jitter": 0.1}, r"jitter must be one of \['fixed', 'drawn'\], got 0.1"),
         ({"acquisition": "ucb"}, r"acquisition must be one of \['ei', .* or None, got 'ucb'"),
-        ({"starts": 0}, "starts must be a whole number from 1 or None, got 0"),
-        ({"starts": 2.5}, "starts must be a whole number from 1 or None, got 2.5"),
+        ({"starts": 0}, "starts must be a whole number from 1 to 10000 or None, got 0"),
+        ({"starts": 2.5}, "starts must be a whole number from 1 to 10000 or None, got 2.5"),
         ({"q": 3}, r"a strategy has the settings \['s', 'p', .*\], got \['q'\]"),
     ],
 )

@@ -26,6 +26,7 @@ class Limits:
         seconds: of a run: ten years. Clocks and waits of a computer end beyond.
         timeout: seconds of one evaluation: twenty days. A wait for a program ends before 25.
         name: characters of a study's name; databases keep 512.
+        address: characters of a storage's address, which may have a path in it.
     """
 
     batch: int = 10_000
@@ -33,6 +34,7 @@ class Limits:
     seconds: float = 10 * 365 * 86_400.0
     timeout: float = 20 * 86_400.0
     name: int = 200
+    address: int = 5000
 
 
 LIMITS = Limits()
@@ -57,6 +59,21 @@ def is_name(value: object) -> bool:
     """Whether a study can have this name: text on one line that is not blank and not too long."""
     fits = isinstance(value, str) and bool(value.strip()) and len(value) <= LIMITS.name
     return fits and str(value).isprintable()
+
+
+NAME = f"a non-empty string of up to {LIMITS.name} printable characters"
+"""What ``is_name`` accepts, in words."""
+
+
+def check_study(owner: str, url: Any, name: Any) -> None:
+    """The address and the name of a study; an address is never shown whole here, it may have a password."""
+    accepted = "a string like 'sqlite:///study.db' or 'postgresql://user@host/name'"
+    if not isinstance(url, str):
+        raise TypeError(f"{owner} must be {accepted}, got {type(url).__name__}")
+    if len(url) > LIMITS.address:
+        raise ValueError(f"{owner} must be {accepted}, got one of {len(url)} characters")
+    if not is_name(name):
+        raise TypeError(f"name must be {NAME}, got {shown(name)}")
 
 
 def check_noise(noise: Any) -> float | Literal["learn"]:
@@ -94,7 +111,9 @@ def check_seed(seed: Any) -> int:
 
 
 def _is_trial(given: Any) -> bool:
-    return is_whole(given.id if isinstance(given, Trial) else given, -LIMITS.count, LIMITS.count)
+    if isinstance(given, Trial):
+        return isinstance(given.params, dict) and _is_trial(given.id)
+    return is_whole(given, -LIMITS.count, LIMITS.count)
 
 
 def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | Failure]]:
@@ -103,7 +122,8 @@ def as_results(trial: Any, value: Any) -> tuple[list[Trial | int], list[float | 
         return [trial], [as_result(value)]
     if not isinstance(trial, (list, tuple)) or not all(_is_trial(one) for one in trial):
         raise TypeError(f"tell: give a covey.Trial, its id, or a list of them, got {shown(trial)}")
-    if isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__len__"):
+    flat = isinstance(value, np.ndarray) and value.ndim == 0
+    if flat or isinstance(value, (str, bytes, Mapping, Set)) or not hasattr(value, "__len__"):
         raise TypeError(f"tell: several trials need a list of values, got {shown(value)}")
     if len(trial) != len(value):
         raise ValueError(f"tell: {len(trial)} trials need as many values, got {len(value)}")

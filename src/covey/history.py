@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from covey.arrays import Array
-from covey.errors import AlreadyTold, UnknownTrial
+from covey.errors import AlreadyTold, UnknownTrial, shown
 from covey.space import Space
 from covey.trial import Failure, Origin, State, Trial
 
@@ -116,9 +116,9 @@ class History:
         if not 0 <= index < len(self._trials):
             raise UnknownTrial(f"tell: trial {index} was not asked for here")
         own = self._trials[index]
-        if isinstance(trial, Trial) and trial.params != own.params:
+        if isinstance(trial, Trial) and not _same(trial.params, own.params):
             raise UnknownTrial(
-                f"tell: trial {index} was asked for here as {own.params}, got {trial.params}; "
+                f"tell: trial {index} was asked for here as {shown(own.params)}, got {shown(trial.params)}; "
                 f"tell({index}, ...) if these were changed on the way"
             )
         if own.state is not State.RUNNING:
@@ -131,6 +131,13 @@ class History:
         self._told.append(index)
         if not isinstance(result, Failure):
             self._values[index] = result
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # arrays have no one answer
+        return False
 
 
 def best_of(trials: Iterable[Trial]) -> Trial | None:

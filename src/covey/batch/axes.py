@@ -116,8 +116,12 @@ class Share:
 SHARE = Share()
 
 
+_MOST = 10_000
+"""Thetas or climbs for a point: the paper has 10, and each takes its time."""
+
+
 def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= _MOST
 
 
 def _is_probability(value: Any) -> bool:
@@ -145,7 +149,7 @@ S = Quantity(
     "thetas that a point's acquisition function is averaged over; 'auto' decreases with the batch size and, "
     "of many, with the observations",
     "auto",
-    "a whole number from 1 or 'auto'",
+    "a whole number from 1 to 10000 or 'auto'",
     lambda value: _is_count(value) or (isinstance(value, str) and value == "auto"),
 )
 P = Quantity(
@@ -210,7 +214,7 @@ STARTS = Quantity(
     "None scans the space for the acquisition function's global maximum; a number climbs from so many random "
     "places and takes the highest, often another, local maximum",
     None,
-    "a whole number from 1 or None",
+    "a whole number from 1 to 10000 or None",
     lambda value: value is None or _is_count(value),
 )
 OUTPUTS: Axis[WarpChoices] = Axis(

@@ -11,15 +11,17 @@ from covey.errors import InputError, shown
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large a file may be, in bytes; a slip in its name must not fill the memory.
+    """How large a file may be, in bytes unless said otherwise; a slip in its name must not fill the memory.
 
     Attributes:
         study: a study.toml; a thousand parameters need a tenth.
         table: a table of results; a thousand trials of a hundred parameters need a quarter.
+        lines: of a table; no study has as many trials.
     """
 
     study: int = 1_000_000
     table: int = 10_000_000
+    lines: int = 100_000
 
 
 SIZES = Sizes()

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +86,12 @@ def _read_rows(path: Path) -> list[tuple[int, list[str]]]:
     """All rows but blank ones, each with the number of its last line."""
     reader = csv.reader(io.StringIO(read_text(path, SIZES.table), newline=""), strict=True)
     try:
-        return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+        rows = [(reader.line_num, row) for row in islice(reader, SIZES.lines + 1) if any(map(str.strip, row))]
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not CSV: {error}") from None
+    if reader.line_num > SIZES.lines:
+        raise InputError(f"{path} is too long; it may have {SIZES.lines} lines")
+    return rows
 
 
 def _check_header(path: Path, header: list[str]) -> None:

@@ -118,4 +118,9 @@ def make_budget(
         raise ValueError("minimize: give a budget: iterations, evaluations, seconds or target")
     batches = None if iterations is None else batch_size * iterations
     wanted = min((count for count in (evaluations, batches) if count is not None), default=None)
-    return Budget(wanted, seconds, target, max_failures, timeout)
+    return Budget(wanted, _number(seconds), _number(target), max_failures, _number(timeout))
+
+
+def _number(value: Any) -> float | None:
+    """A number as Python has it, whatever library it is from."""
+    return None if value is None else float(value)

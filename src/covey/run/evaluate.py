@@ -68,6 +68,6 @@ def _understood(value: Any) -> float | Failure:
     try:
         return as_result(value)
     except TypeError:
-        return Failure(f"the objective returned {value!r:.200}, which is not a number")
+        return Failure(f"the objective returned {shown(value)}, which is not a number")
     except Exception:  # a value that breaks when it is looked at
         return Failure(traceback.format_exc().rstrip())

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from covey.arguments import LIMITS, as_result, is_name
+from covey.arguments import as_result, check_study
 from covey.errors import RunError, TooManyFailures, shown
 from covey.history import replay
 from covey.optimizer import Optimizer
@@ -178,14 +178,16 @@ def _check_others(executor: Any, callbacks: Any, storage: Any, name: Any) -> Non
     usable = callable(getattr(executor, "submit", None)) and not isinstance(executor, type)
     if executor is not None and not usable:
         raise TypeError(f"minimize: executor must be a concurrent.futures.Executor, got {shown(executor)}")
-    if not isinstance(callbacks, Sequence) or not all(callable(one) for one in callbacks):
+    if (
+        isinstance(callbacks, str)
+        or not isinstance(callbacks, Sequence)
+        or not all(callable(one) for one in callbacks)
+    ):
         raise TypeError(f"minimize: callbacks must be a list of functions, got {shown(callbacks)}")
     if storage is not None and not isinstance(storage, (str, Study)):
         what = "a URL such as 'sqlite:///study.db' or a covey.Study"
         raise TypeError(f"minimize: storage must be {what}, got {shown(storage)}")
-    if not is_name(name):
-        accepted = f"a non-empty string of up to {LIMITS.name} printable characters"
-        raise TypeError(f"minimize: name must be {accepted}, got {shown(name)}")
+    check_study("minimize: storage", storage if isinstance(storage, str) else "", name)
     if isinstance(storage, Study) and name not in (DEFAULT_NAME, storage.name):
         named = shown(storage.name)
         raise ValueError(f"minimize: storage is the study {named} already, got name = {shown(name)}")

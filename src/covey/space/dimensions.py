@@ -153,12 +153,11 @@ class Int:
             )
         if self.low > self.high:
             raise ValueError(f"Int: low must not exceed high, got ({shown(self.low)}, {shown(self.high)})")
+        given = f"low to high, got ({shown(self.low)}, {shown(self.high)})"
         if self.high - self.low >= _MOST_LEVELS:
-            raise ValueError(f"Int: at most 2**53 values, got ({shown(self.low)}, {shown(self.high)})")
+            raise ValueError(f"Int: at most 2**53 values from {given}")
         if self.log and self.high * self._log_width > 2.0**50:
-            raise ValueError(
-                f"Int: too many values for log=True, got ({shown(self.low)}, {shown(self.high)})"
-            )
+            raise ValueError(f"Int: too many values for log=True from {given}")
 
     @property
     def _log_width(self) -> float:
@@ -214,9 +213,13 @@ class Categorical:
     choices: tuple[Hashable, ...]
 
     def __init__(self, choices: Iterable[Hashable]) -> None:
-        if isinstance(choices, (str, bytes)) or not isinstance(choices, Iterable):
+        try:
+            listed = None if isinstance(choices, (str, bytes)) else tuple(choices)
+        except TypeError:
+            listed = None
+        if listed is None:
             raise ValueError(f"Categorical: choices must be a list, got {shown(choices)}")
-        object.__setattr__(self, "choices", tuple(choices))
+        object.__setattr__(self, "choices", listed)
         if not self.choices:
             raise ValueError("Categorical: choices must not be empty")
         for choice in self.choices:

@@ -31,8 +31,8 @@ class Space:
             complete = all(hasattr(dimension, part) for part in _MEMBERS)
             if isinstance(dimension, type) or not complete:
                 raise ValueError(
-                    f"Space: {shown(name)} must be Float, Int or Categorical (or have the members of "
-                    f"covey.Dimension), got {shown(dimension)}"
+                    f"Space: dimension {shown(name)} must be Float, Int or Categorical (or have the members "
+                    f"of covey.Dimension), got {shown(dimension)}"
                 )
         self.dimensions: dict[str, Dimension] = dict(dimensions)
 

@@ -71,9 +71,12 @@ def _secrets(address: str) -> Iterator[tuple[int, int]]:
     begin = scheme.end() if scheme else 0
     yield from _of_user(address, begin, bool(scheme))
     for pair in re.finditer(r"[?&]([^=&]*)(?:=([^&]*))?", address[begin:]):
-        start, stop = pair.span(1 if pair.group(2) is None else 2)
-        if stop > start and not _is_open(pair.group(1), pair.group(2)):
-            yield begin + start, begin + stop
+        if not _is_open(pair.group(1), pair.group(2)):
+            yield (
+                begin + pair.start(1 if pair.group(2) is None else 2),
+                len(address),
+            )  # an & may be a part of the secret
+            return
 
 
 def _of_user(address: str, begin: int, certain: bool) -> Iterator[tuple[int, int]]:

@@ -19,6 +19,7 @@ _HEADER = re.compile(r"\s*+\[([^\[\]]+)\]\s*(?:#.*)?$")
 _KEY = re.compile(rf"\s*+({_DOTTED}*+)\s*+=")
 _DEEP = re.compile(rf"{_DOTTED}{{50}}")
 """More dots than any key of a study has. The parser takes the square of their number."""
+_BARE = re.compile(r"[\w\-]++(?:\.[\w\-]++)*+", re.ASCII)
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 _LONGEST, _MANY = 100, 1000
@@ -115,6 +116,8 @@ def _said(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 def _path(dotted: str) -> tuple[str, ...]:
     """The parts of a dotted key; TOML's own rules about quotes."""
+    if _BARE.fullmatch(dotted):  # most are, and a parser for each takes its time
+        return tuple(dotted.split("."))
     parts: list[str] = []
     try:
         inner: Any = tomllib.loads(f"{dotted} = 0")

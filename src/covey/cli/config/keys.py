@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from covey.acquisition.acquisition import acquisitions
-from covey.arguments import LIMITS, check_noise, is_duration, is_name, is_whole
+from covey.arguments import LIMITS, NAME, check_noise, is_duration, is_name, is_whole
 from covey.batch.strategy import strategies
 from covey.cli.config.document import did_you_mean
 from covey.cli.program import Reading
@@ -74,6 +74,8 @@ def _storage(value: Any) -> str:
     example = '"sqlite:///study.db" or "postgresql://user@host/name"'
     if not isinstance(value, str):
         raise ValueError(f"must be like {example}, got {shown(value)}")
+    if len(value) > LIMITS.address:
+        raise ValueError(f"must be like {example}, got one of {len(value)} characters")
     known = re.fullmatch(r"(sqlite:///|postgresql(\+\w+)?://).+", value)
     if not known or not value.isprintable() or value == "sqlite:///:memory:":
         raise ValueError(
@@ -91,7 +93,7 @@ def _storage(value: Any) -> str:
     return value
 
 
-_NAME = _accept(is_name, f"a non-empty string of up to {LIMITS.name} printable characters")
+_NAME = _accept(is_name, NAME)
 _ARGUMENTS = 'a list of strings like ["python", "train.py", "{x}"]'
 _FLAG = _accept(lambda value: isinstance(value, bool), "true or false")
 _NUMBER = _accept(is_finite, "a finite number")

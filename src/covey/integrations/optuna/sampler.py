@@ -21,6 +21,7 @@ from covey.acquisition.acquisition import Acquisition, Value
 from covey.acquisition.candidates import SEPARATION
 from covey.arguments import check_seed
 from covey.batch.strategy import Strategy
+from covey.errors import shown
 from covey.integrations.optuna.memory import Memory
 from covey.integrations.optuna.model import Settings
 from covey.integrations.optuna.space import axis
@@ -41,6 +42,16 @@ too many."""
 
 _ATTEMPTS = 10
 """At a point of one's own. In a small finite space with many workers the last one may still be another's."""
+
+
+def _distributions(search_space: Any) -> dict[str, BaseDistribution]:
+    """A search space that was given, checked."""
+    if isinstance(search_space, Mapping):
+        given = dict(search_space)
+        if all(isinstance(one, BaseDistribution) for one in given.values()):
+            return given
+    accepted = "a dict of name -> optuna.distributions.BaseDistribution or None"
+    raise TypeError(f"search_space must be {accepted}, got {shown(search_space)}")
 
 
 class CoveySampler(BaseSampler):
@@ -85,7 +96,10 @@ class CoveySampler(BaseSampler):
     ) -> None:
         self._settings = Settings(strategy, acquisition, noise, prior, n_initial, initial)
         self._settings.optimizer(Space({"any": Float(0, 1)}), seed)  # says what is wrong here, not later
-        self._given = None if search_space is None else dict(search_space)
+        if independent_sampler is not None and not isinstance(independent_sampler, BaseSampler):
+            accepted = "an Optuna sampler or None"
+            raise TypeError(f"independent_sampler must be {accepted}, got {shown(independent_sampler)}")
+        self._given = None if search_space is None else _distributions(search_space)
         self._independent_sampler = independent_sampler
         self._seed = self._design_seed = check_seed(seed)
         self._memory: Memory | None = None

@@ -23,7 +23,7 @@ def round_sizes(candidates: int, batch: int, available: int | None) -> list[int]
             stacklevel=2,
         )
         candidates = available
-    full, rest = divmod(candidates, batch)
+    full, rest = divmod(int(candidates), int(batch))
     return [batch] * full + [rest] * (rest > 0)
 
 

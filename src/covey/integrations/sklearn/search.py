@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from covey.acquisition.acquisition import Acquisition, Value
+from covey.arguments import LIMITS
 from covey.batch.strategy import Strategy
 from covey.errors import needs
 from covey.integrations.sklearn.rounds import Folds, Rounds, announced, round_sizes
@@ -57,8 +58,8 @@ class CoveySearchCV(BaseSearchCV):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSearchCV._parameter_constraints,
         "param_distributions": [dict, Space],
-        "n_iter": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "n_iter": [Interval(Integral, 1, LIMITS.count, closed="both")],
+        "batch_size": [Interval(Integral, 1, LIMITS.batch, closed="both")],
         "strategy": [str, Strategy],
         "acquisition": [str, callable, Acquisition, None],
         "random_state": ["random_state"],
