@@ -29,7 +29,7 @@ SHOWN = {
     "me:secret@host": "me:***@host",
     "postgresql://host:5432/db?password=sec@ret": "postgresql://host:***",
     "postgresql://host/db?sslmode=secret&options=-c%20x%3Dsecret": "postgresql://host/db?sslmode=***",
-    "postgresql://host/db?service=secret&passfile=secret": "postgresql://host/db?service=***&passfile=***",
+    "postgresql://host/db?service=secret&passfile=secret": "postgresql://host/db?service=***",
     "postgresql://host/db?user=me;password=secret": "postgresql://host/db?user=***",
     "postgresql://host/db?secret": "postgresql://host/db?***",
     "postgresql://host/db?password=a;secret": "postgresql://host/db?password=***",

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from typer.main import get_command
 
 from covey import Categorical, Float, Int, Space
-from covey.cli import main, show
+from covey.cli import show
 from covey.cli.app import app
 from covey.cli.config.document import line_of
 from covey.cli.files import SIZES
@@ -437,16 +437,23 @@ def test_an_interrupt_outside_of_a_run_is_one_line(asked, monkeypatch):
     assert (done.code, done.err) == (130, "covey: interrupted\n")
 
 
-def test_an_interrupt_while_the_command_is_loading_is_one_line(monkeypatch, capsys):
-    class Loading(dict):
-        def __getattr__(self, name):
-            raise KeyboardInterrupt
+LOADING = """
+import os, signal, sys
+import covey_command
 
-    monkeypatch.setitem(sys.modules, "covey.cli.app", Loading())
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 130
-    assert capsys.readouterr().err == "covey: interrupted\n"
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+covey_command.main()
+"""
+
+
+def test_an_interrupt_while_the_command_is_loading_is_one_line():
+    done = subprocess.run([sys.executable, "-c", LOADING, "--help"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "covey: interrupted\n")
 
 
 @pytest.mark.parametrize(("where", "said"), [("a pipe", ""), ("/dev/full", "No space left on device")])

@@ -138,8 +138,10 @@ def run(
 
     config = load(study)
     try:
-        with closing(tune.prepare(config)) as record, lab.storage_errors(config):
+        with tune.signals(), closing(tune.prepare(config)) as record, lab.storage_errors(config):
             result = tune.tune(config, record, quiet=quiet)
+            if result.stopped == "interrupted":
+                tune.ignore_signals()
             trials = [row.trial for row in record.recorded()]
     except KeyboardInterrupt:
         raise typer.Exit(_interrupted(config)) from None
@@ -157,6 +159,9 @@ def run(
 
 
 def _interrupted(config: Config) -> int:
+    from covey.cli.run import ignore_signals
+
+    ignore_signals()
     return _complain(f"interrupted; all finished values are kept, go on with: covey run {config.path}", 130)
 
 

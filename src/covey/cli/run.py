@@ -48,7 +48,7 @@ def tune(config: Config, study: Study, *, quiet: bool) -> Result:
     pool = ThreadPoolExecutor(config.batch_size, thread_name_prefix="covey-program")
     lines = () if quiet or sys.stderr.isatty() else (_Lines(sys.stdout, config),)
     try:
-        with _signals(), _own_words():
+        with _own_words():
             return minimize(
                 program,
                 config.space,
@@ -60,9 +60,10 @@ def tune(config: Config, study: Study, *, quiet: bool) -> Result:
                 **config.settings,
             )
     finally:
-        processes.stop()
-        pool.shutdown(cancel_futures=True)
-        processes.close()
+        with _held_back():  # a program that is not stopped here would stay
+            processes.stop()
+            pool.shutdown(cancel_futures=True)
+            processes.close()
 
 
 class _Lines:
@@ -90,19 +91,43 @@ def _own_words() -> Iterator[None]:
         logger.setLevel(before)
 
 
+_ENDS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+"""Signals that end a run: Ctrl-C, a scheduler's wish, a closed terminal."""
+
+
 @contextmanager
-def _signals() -> Iterator[None]:
+def _held_back() -> Iterator[None]:
+    """Hold signals back for a moment."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def signals() -> Iterator[None]:
     """Let a scheduler's SIGTERM and a closed terminal end a run as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {
-        getattr(signal, name): signal.signal(getattr(signal, name), signal.default_int_handler)
-        for name in names
-    }
+    before = {number: signal.getsignal(number) for number in _ENDS}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is signal.default_int_handler:
+                signal.signal(number, handler)
+
+
+def ignore_signals() -> None:
+    """Hear no signal from here on: the command is over, and its exit code is decided."""
+    if threading.current_thread() is threading.main_thread():
+        for number in _ENDS:
+            signal.signal(number, signal.SIG_IGN)
