@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from covey.cli import run as run_module
 from covey.cli.app import app
+from covey.run.result import Result
 from covey.study import study as study_module
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -370,11 +371,12 @@ def test_a_run_opens_its_study_once_and_leaves_logging_as_it_was(folder, monkeyp
 def test_a_database_that_is_gone_at_the_end_of_a_run_is_one_line(folder, monkeypatch):
     def tune(config, record, *, quiet):
         Path("study.db").write_text("gone")
+        return Result([], "done", 0.0, 0.0)
 
     monkeypatch.setattr(run_module, "tune", tune)
     study(RUN)
     script('echo "$1"')
-    assert "cannot be used" in covey("run", "study.toml", code=2)
+    assert "cannot be used" in covey("run", "study.toml", code=1)
 
 
 def test_a_program_that_takes_too_long_is_killed_with_its_children(folder):
