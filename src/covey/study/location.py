@@ -30,8 +30,8 @@ def located(address: str | URL) -> URL:
     if url is None or not _is_usable(url):
         raise ValueError(
             f"storage must be SQLite or PostgreSQL, which have a lock that goes with its holder, "
-            f"like 'sqlite:///study.db' or 'postgresql://user@host:5432/name' with a host and a port that can "
-            f"be read, got {masked(address)!r}"
+            f"like 'sqlite:///study.db' or 'postgresql://user@host:5432/name' with a host and a port "
+            f"that can be read, got {masked(address)!r}"
         )
     if not isinstance(address, URL) and _is_ambiguous(address, url):
         raise ValueError(
