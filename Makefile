@@ -34,7 +34,7 @@ test-integrations: $(VENV)/ready ## Ray Tune, joblib on Dask and Ray, many worke
 
 SEED ?= 0
 SIGNALS ?= 40
-test-faults: $(VENV)/ready ## signals at random moments on real runs, SIGNALS for each of 8 configurations: an hour
+test-faults: $(VENV)/ready ## signals at random moments on real runs (SIGNALS for each of 8 configurations), storages away: an hour
 	COVEY_FAULT_SEED=$(SEED) COVEY_FAULT_SIGNALS=$(SIGNALS) $(BIN)/pytest -m faults -rP
 
 bench: $(VENV)/ready ## seconds of ask(), and where they go

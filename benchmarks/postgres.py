@@ -44,12 +44,16 @@ class Server:
                 command, check=True, user=user, cwd=self.folder, stdout=log, stderr=log, timeout=120
             )
 
-    def start(self) -> None:
+    def make(self) -> None:
+        """An empty database cluster."""
         if os.geteuid() == 0:
             shutil.chown(self.folder, "postgres")
+        data = self.folder / "data"
+        self.run(program("initdb"), "-D", data, "-A", "trust", "-U", self.owner, "-E", "UTF8", "--no-sync")
+
+    def start(self) -> None:
         data, where = self.folder / "data", f"-p {self.port} -k {self.folder} -h 127.0.0.1"
         options = where if self.durable else f"{where} -F"
-        self.run(program("initdb"), "-D", data, "-A", "trust", "-U", self.owner, "-E", "UTF8", "--no-sync")
         self.run(
             program("pg_ctl"), "-D", data, "-w", "-l", self.folder / "server.log", "-o", options, "start"
         )
@@ -83,6 +87,7 @@ def server(durable: bool = True) -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="covey-pg-"))  # short: a socket's path has a limit
     running = Server(folder, durable)
     try:
+        running.make()
         running.start()
         try:
             yield running
