@@ -44,8 +44,8 @@ REASONS = [
     (404, "404"),
     (["a", 1], "['a', 1]"),
     (Word("word"), "word"),
-    (Broken(), "Broken, which cannot be shown"),
-    (BrokenError(), "BrokenError, which cannot be shown"),
+    (Broken(), "<Broken that cannot be shown>"),
+    (BrokenError(), "BrokenError()"),
     ("plain", "plain"),
 ]
 
@@ -156,9 +156,7 @@ def test_a_choice_past_float64_is_refused(sqlite, choice):
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 513, "", None, 3], ids=ascii)
 def test_a_name_that_some_database_cannot_hold_is_refused_and_nothing_is_made(tmp_path, name):
     address = f"sqlite:///{tmp_path}/study.db"
-    with pytest.raises(
-        ValueError, match="the name of a study must be a text of 1 to 512 characters"
-    ) as caught:
+    with pytest.raises(TypeError, match="name must be a non-empty string of up to 512 printable") as caught:
         Study(address, name, SPACE)
     assert len(str(caught.value)) < 300
     if isinstance(name, str) and name:
@@ -168,7 +166,7 @@ def test_a_name_that_some_database_cannot_hold_is_refused_and_nothing_is_made(tm
 
 
 @pytest.mark.parametrize(
-    "name", ["x" * 512, "\N{PILE OF POO}" * 512, "'; drop table studies; --", "%s{0}", " "]
+    "name", ["x" * 512, "\N{PILE OF POO}" * 512, "'; drop table studies; --", "%s{0}", "a b"]
 )
 def test_any_other_name_is_kept(database, name):
     space = covey.Space({name: covey.Float(0, 1)})

@@ -25,7 +25,7 @@ class Limits:
         count: evaluations of a run; a model of a few thousand takes minutes to learn.
         seconds: of a run: ten years. Clocks and waits of a computer end beyond.
         timeout: seconds of one evaluation: twenty days. A wait for a program ends before 25.
-        name: characters of a study's name; databases keep 512.
+        name: characters of a study's name, which is as many as databases keep.
         address: characters of a storage's address, which may have a path in it.
     """
 
@@ -33,7 +33,7 @@ class Limits:
     count: int = 10**9
     seconds: float = 10 * 365 * 86_400.0
     timeout: float = 20 * 86_400.0
-    name: int = 200
+    name: int = 512
     address: int = 5000
 
 

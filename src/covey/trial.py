@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from covey.errors import shown
+
 
 class State(StrEnum):
     """Where a trial stands."""
@@ -33,16 +35,15 @@ class Failure:
 
 def _as_text(reason: Any) -> str:
     """A reason as text, whatever somebody else's object does when it is looked at."""
-    kind = type(reason).__name__
     try:
         if isinstance(reason, BaseException):
-            said = str(reason)
+            kind, said = type(reason).__name__, str(reason)
             return f"{kind}: {said}" if said else kind
         if isinstance(reason, (bytes, bytearray)):
             return reason.decode("utf-8", "replace")
         return "" if reason is None else str.__str__(str(reason))
     except Exception:
-        return f"{kind}, which cannot be shown"
+        return shown(reason)
 
 
 @dataclass(frozen=True)

@@ -92,8 +92,8 @@ def space_differences(theirs: Any, space: Space) -> list[str]:
     return differences(described, json.loads(space_text(space)))
 
 
-def check_name(what: str, name: Any) -> None:
-    """Refuse the name of a study or a parameter that some database cannot hold.
+def _check_name(name: Any) -> None:
+    """Refuse the name of a parameter that some database cannot hold.
 
     Raises:
         ValueError: with what is accepted.
@@ -101,7 +101,7 @@ def check_name(what: str, name: Any) -> None:
     fits = isinstance(name, str) and 0 < len(name) <= LIMITS.name and "\0" not in name
     if not fits or any("\ud800" <= letter <= "\udfff" for letter in name):
         accepted = f"a text of 1 to {LIMITS.name} characters, without NUL and lone surrogates"
-        raise ValueError(f"the name of a {what} must be {accepted}, got {name!r:.60}")
+        raise ValueError(f"the name of a parameter in a study must be {accepted}, got {name!r:.60}")
 
 
 def distributions(space: Space) -> dict[str, BaseDistribution]:
@@ -112,7 +112,7 @@ def distributions(space: Space) -> dict[str, BaseDistribution]:
         TypeError: if it cannot hold a dimension.
     """
     for name in space.dimensions:
-        check_name("parameter in a study", name)
+        _check_name(name)
     return {name: _distribution(dimension) for name, dimension in space.dimensions.items()}
 
 

@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from covey.errors import StudyMismatch
+from covey.arguments import check_study
+from covey.errors import StudyMismatch, shown
 from covey.space import Space
 from covey.study import codec
 from covey.study.address import masked
@@ -54,9 +55,13 @@ class Study:
     """
 
     def __init__(self, url: str | URL, name: str, space: Space) -> None:
+        from sqlalchemy import URL
+
+        check_study("url", "" if isinstance(url, URL) else url, name)
+        if not isinstance(space, Space):
+            raise TypeError(f"space must be a covey.Space, got {shown(space)}")
         self._url, self.name, self.space = located(url), name, space
         self.address = masked(url)
-        codec.check_name("study", name)
         codec.distributions(space)  # a space that cannot be stored is refused before anything is made
         self._keys: dict[int, int] = {}
         self._uncertain: set[int] = set()
