@@ -5,6 +5,8 @@ import io
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -182,3 +184,16 @@ def test_nothing_of_a_program_or_a_study_moves_the_terminal(tmp_path, monkeypatc
     assert r"b\u202eb" in said
     assert r"no\x1b.csv" in said
     assert all(printable(line) == line for line in said.split("\n"))
+
+
+def test_a_table_on_a_terminal_is_shown_and_not_obeyed(tmp_path):
+    pty = pytest.importorskip("pty")
+    (tmp_path / "study.toml").write_text(STUDY)
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "covey.cli.app", "ask", "study.toml", "-n", "2"]
+    subprocess.run(command, cwd=tmp_path, stdout=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert r"a\x1b]0;title\x07" in shown
+    assert "\x1b" not in shown

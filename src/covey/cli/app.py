@@ -189,7 +189,7 @@ def ask(
     config = load(study)
     with _new_file(out) as file, lab.storage_errors(config):
         batch = lab.ask(config, lab.open_study(config, create=True), count or config.batch_size)
-        file.write(table.batch_text(config.space, batch))
+        file.write(_as_shown(file, table.batch_text(config.space, batch)))
     if out is not None:
         _say(
             f"{len(batch)} trials to evaluate in {out}; fill in the values and say: covey tell {study} {out}"
@@ -202,6 +202,11 @@ def _table_out() -> TextIO:
         raise InputError("there is no standard output; name a file with -o")
     _show_all(sys.stdout, encoding="utf-8")
     return sys.stdout
+
+
+def _as_shown(file: TextIO, text: str) -> str:
+    """A table as it is; on a terminal, which would obey its control characters, as it can be shown."""
+    return "\n".join(map(printable, text.split("\n"))) if file.isatty() else text
 
 
 @contextmanager
@@ -288,7 +293,8 @@ def export(
     with lab.storage_errors(config):
         rows = lab.open_study(config, create=False).recorded()
     if out is None:
-        _table_out().write(exports.csv_text(exports.records(rows), exports.columns_of(config.space)))
+        text = exports.csv_text(exports.records(rows), exports.columns_of(config.space))
+        _table_out().write(_as_shown(sys.stdout, text))
         return
     exports.export(out, rows, config.space, overwrite=overwrite)
     _say(f"{len(rows)} trials in {out}")
