@@ -11,6 +11,7 @@ from pathlib import Path
 import optuna
 import postgres as postgresql  # benchmarks/postgres.py
 import pytest
+from optuna.storages import RDBStorage
 
 import covey
 
@@ -50,10 +51,20 @@ def complete(url, log, outage, asynchronous):
     )
     striker.join()
     assert result.stopped == f"{EVALUATIONS} evaluations are finished"
-    trials = optuna.load_study(study_name="covey", storage=url).trials
+    trials = recorded(url)
     evaluated = [float(line) for line in log.read_text().split()]
     assert [trial.state.name for trial in trials] == ["COMPLETE"] * EVALUATIONS
     assert sorted(trial.value for trial in trials) == sorted(evaluated)
+
+
+def recorded(url):
+    """All trials, read by Optuna; its connections are closed."""
+    storage = RDBStorage(url)
+    try:
+        return optuna.load_study(study_name="covey", storage=storage).trials
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
 
 
 @MODES
