@@ -322,5 +322,5 @@ def test_two_choices_need_one_feature():
 
 def test_a_gradient_comes_back_to_ordered_columns_alone():
     s = Space({"k": Categorical(list("abc")), "n": Int(0, 9), "x": Float(0, 1)})
-    back = Features.of(s).pull_back(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))
+    back = Features.of(s).pull_back(np.zeros((1, 5)), np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))
     np.testing.assert_array_equal(back, [[0.0, 4.0, 5.0]])
