@@ -249,7 +249,7 @@ class Optimizer:
         for row in initial_rows(self.space, self.initial, self.seed, len(self._history), n):
             if search.exhausted:
                 break
-            row = search.pinned(row[None])[0]
+            row = search.pinned(row[None], rng)[0]
             try:
                 rows.append(row if search.is_new(row) else search.any_new(rng))
             except SpaceExhausted:

@@ -102,11 +102,13 @@ class Search:
     def _is_held(self) -> bool:
         return not bool(np.isnan(self.fixed).all())
 
-    def pinned(self, rows: Array) -> Array:
+    def pinned(self, rows: Array, rng: np.random.Generator) -> Array:
         """Rows (m, d) with the columns that are held where they are held."""
         if not self._is_held:
             return rows
-        return self.space.conditions.settled(np.where(np.isnan(self.fixed), rows, self.fixed))
+        held = self.filled(np.where(np.isnan(self.fixed), rows, self.fixed), rows, rng)
+        # What a held column brings with it may be held too.
+        return self.space.conditions.settled(np.where(np.isnan(self.fixed), held, self.fixed))
 
     @property
     def whole(self) -> bool:
@@ -127,8 +129,10 @@ class Search:
         """All rows of a finite space, columns held, that have not been tried; None if they are too many."""
         if self.space.every is None:
             return None
-        rows = np.unique(self.pinned(self.space.every), axis=0)
-        return rows[[row.tobytes() not in self.keys for row in rows]]
+        every = self.space.every
+        fits = np.isnan(self.fixed) | (every == self.fixed) | ~self.space.conditions.active(every)
+        rows: Array = every[fits.all(axis=1)]
+        return np.asarray(rows[[row.tobytes() not in self.keys for row in rows]])
 
     def _untried(self, size: int, rng: np.random.Generator) -> Array:
         """Up to so many rows of a finite space that have not been tried, at random."""
@@ -136,7 +140,7 @@ class Search:
             return untried(self.space, self.keys, size, rng)
         if (rows := self._listed()) is not None:
             return rows[rng.permutation(len(rows))[:size]]
-        rows = self.pinned(random(self.space, size, rng))
+        rows = self.pinned(random(self.space, size, rng), rng)
         return rows[[row.tobytes() not in self.keys for row in rows]]
 
     def is_new(self, row: Array) -> bool:
@@ -157,7 +161,7 @@ class Search:
         """
         for _ in range(TRIES):
             finite = self.space.size is not None
-            rows = self._untried(1, rng) if finite else self.pinned(random(self.space, 1, rng))
+            rows = self._untried(1, rng) if finite else self.pinned(random(self.space, 1, rng), rng)
             if len(rows) and (finite or self.is_new(rows[0])):
                 return np.asarray(rows[0])
         raise SpaceExhausted("no configuration is left that has not been asked for")
@@ -169,7 +173,7 @@ class Search:
         if self.space.size is not None:
             everywhere = self._untried(self.effort.scan, rng)
         else:
-            everywhere = self.pinned(quasi_random(self.space, self.effort.scan, rng))
+            everywhere = self.pinned(quasi_random(self.space, self.effort.scan, rng), rng)
         return everywhere, self._around_anchors(rng)
 
     def _around_anchors(self, rng: np.random.Generator) -> Array:
@@ -185,7 +189,8 @@ class Search:
         jump = moved == rows
         jump[:, self.features.continuous] = False
         jump[:, np.setdiff1d(self.discrete, self.features.ordered)] = True
-        return self.pinned(self.filled(np.where(change, np.where(jump, anywhere, moved), rows), rows, rng))
+        changed = np.where(change, np.where(jump, anywhere, moved), rows)
+        return self.pinned(self.filled(changed, rows, rng), rng)
 
     def filled(self, rows: Array, before: Array, rng: np.random.Generator) -> Array:
         """Rows (m, d) that were others before, what exists only since then at random positions."""
