@@ -107,7 +107,8 @@ def test_numpy_numbers_are_numbers():
     assert type(Int(np.int64(0), 4.0).decode(1.0)) is int
     assert type(Float(np.float32(0), 1).decode(0.5)) is float
     for low, high in (np.array([0, 5]), np.array([0, 5], dtype=np.float32)):
-        assert json.loads(json.dumps(asdict(Float(low, high)))) == {"low": 0, "high": 5, "log": False}
+        written = json.loads(json.dumps(asdict(Float(low, high))))
+        assert written == {"low": 0, "high": 5, "log": False, "when": []}
 
 
 def test_a_float_has_no_levels():
@@ -322,5 +323,5 @@ def test_two_choices_need_one_feature():
 
 def test_a_gradient_comes_back_to_ordered_columns_alone():
     s = Space({"k": Categorical(list("abc")), "n": Int(0, 9), "x": Float(0, 1)})
-    back = Features.of(s).pull_back(np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))
+    back = Features.of(s).pull_back(np.zeros((1, 5)), np.array([[1.0, 2.0, 3.0, 4.0, 5.0]]))
     np.testing.assert_array_equal(back, [[0.0, 4.0, 5.0]])

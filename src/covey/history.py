@@ -99,8 +99,8 @@ class History:
         (trial,) = self.extend([row], [Origin("given")])
         # A row may come back as its neighbour in floating point; what was given is what is evaluated.
         exact = {
-            name: float(params[name]) if dimension.levels is None else trial.params[name]
-            for name, dimension in self.space.dimensions.items()
+            name: float(params[name]) if self.space.dimensions[name].levels is None else value
+            for name, value in trial.params.items()
         }
         self._trials[-1] = replace(trial, params=exact)
         return self._trials[-1].copy()

@@ -82,7 +82,7 @@ class Optimizer:
         self.strategy = resolve_strategy(strategy)
         self.acquisition = self.strategy.paired(acquisition)
         self.noise = check_noise(noise)
-        self.prior = resolve_prior(prior, len(space))
+        self.prior = resolve_prior(prior, space.most_active)
         self.n_initial = check_count(n_initial, len(space))
         self.initial = check_initial(initial)
         self.seed = check_seed(seed)
@@ -160,10 +160,15 @@ class Optimizer:
                 expected = stack.predict(points)[0].mean(axis=0)
             return history[list(values)[int(np.argmin(expected))]].copy()
 
-    def ask(self, n: int = 1) -> list[Trial]:
+    def ask(self, n: int = 1, *, fixed: Mapping[str, Any] | None = None) -> list[Trial]:
         """The next n trials to evaluate.
 
         A finite space never repeats a configuration: it gives fewer than n when fewer are left.
+
+        Args:
+            n: how many.
+            fixed: parameters that are held at a value for these trials: what is in stock, today's machine.
+                The others are optimised given them.
 
         Raises:
             SpaceExhausted: if no configuration is left.
@@ -171,9 +176,12 @@ class Optimizer:
         if not is_whole(n, 1, LIMITS.batch):
             raise ValueError(f"ask: n must be a whole number from 1 to {LIMITS.batch}, got {shown(n)}")
         with self._lock, np.errstate(**_USUAL):
-            search = Search.of(self.space, self._features, self._history.rows)
+            held = None if fixed is None else self.space.positions(fixed)
+            search = Search.of(self.space, self._features, self._history.rows, held)
             if search.exhausted:
-                raise SpaceExhausted(f"all {self.space.size} configurations of the space have been asked for")
+                which = "of the space" if fixed is None else f"with {shown(dict(fixed))}"
+                count = self.space.size if fixed is None else ""
+                raise SpaceExhausted(f"all {count} configurations {which} have been asked for")
             # Another generator for each ask, and the same one when trials come back from a study.
             rng = np.random.default_rng([self.seed, 1, len(self._history)])
             rows, search = self._initial(self._initial_share(int(n)), search, rng)
@@ -182,6 +190,8 @@ class Optimizer:
                 chosen, learned = self._choose(int(n) - len(rows), rows, search, rng)
                 rows = rows + [choice.row for choice in chosen]
                 origins += [self._origin(choice) for choice in chosen]
+            if not rows:
+                raise SpaceExhausted("no configuration is left that has not been asked for")
             # Nothing changed until here: an interrupted ask leaves no trace.
             self._surrogate = learned
             return self._history.extend(rows, origins)
@@ -239,7 +249,11 @@ class Optimizer:
         for row in initial_rows(self.space, self.initial, self.seed, len(self._history), n):
             if search.exhausted:
                 break
-            rows.append(row if search.is_new(row) else search.any_new(rng))
+            row = search.pinned(row[None], rng)[0]
+            try:
+                rows.append(row if search.is_new(row) else search.any_new(rng))
+            except SpaceExhausted:
+                break
             search = search.without(rows[-1])
         return rows, search
 

@@ -8,12 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Array
+from covey.errors import SpaceExhausted
 from covey.space import Space
 from covey.space.designs import ENUMERABLE, quasi_random, random, untried
 from covey.space.features import Features
 
 SEPARATION = 1e-6
 """Two rows are the same point if no continuous column is further apart than this."""
+
+
+TRIES = 1000
+"""Rows drawn before a space counts as used up: so many are old only where next to nothing is free."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class Search:
         tried: rows observed, failed or pending (k, d).
         keys: the same as bytes, where all columns have levels; empty where there is a continuum.
         anchors: the best observed rows, the best first (a, d).
+        fixed: the position of each column that is held; NaN where it is free (d,).
         effort: how hard to look.
     """
 
@@ -67,14 +73,16 @@ class Search:
     tried: Array
     keys: frozenset[bytes]
     anchors: Array
+    fixed: Array
     effort: Effort = THOROUGH
 
     @staticmethod
-    def of(space: Space, features: Features, tried: Array) -> Search:
-        """A search in a space where some rows (k, d) have been tried."""
+    def of(space: Space, features: Features, tried: Array, fixed: Array | None = None) -> Search:
+        """A search in a space where some rows (k, d) have been tried, and some columns perhaps are held."""
         discrete = len(features.continuous) == 0
         keys = frozenset(row.tobytes() for row in tried) if discrete else frozenset()
-        return Search(space, features, tried, keys, tried[:0])
+        held = np.full(len(space), np.nan) if fixed is None else fixed
+        return Search(space, features, tried, keys, tried[:0], held)
 
     def without(self, row: Array) -> Search:
         """The same where one more row (d,) has been tried."""
@@ -86,6 +94,22 @@ class Search:
         """The columns that have levels."""
         return np.setdiff1d(np.arange(len(self.space)), self.features.continuous)
 
+    def free(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of some columns that are not held."""
+        return columns[np.isnan(self.fixed[columns])]
+
+    @property
+    def _is_held(self) -> bool:
+        return not bool(np.isnan(self.fixed).all())
+
+    def pinned(self, rows: Array, rng: np.random.Generator) -> Array:
+        """Rows (m, d) with the columns that are held where they are held."""
+        if not self._is_held:
+            return rows
+        held = self.filled(np.where(np.isnan(self.fixed), rows, self.fixed), rows, rng)
+        # What a held column brings with it may be held too.
+        return self.space.conditions.settled(np.where(np.isnan(self.fixed), held, self.fixed))
+
     @property
     def whole(self) -> bool:
         """Whether the candidates are every row that has not been tried."""
@@ -94,7 +118,30 @@ class Search:
     @property
     def exhausted(self) -> bool:
         """Whether a finite space has no row left."""
-        return self.space.size is not None and len(self.keys) >= self.space.size
+        if self.space.size is None:
+            return False
+        if not self._is_held:
+            return len(self.keys) >= self.space.size
+        rows = self._listed()
+        return rows is not None and len(rows) == 0
+
+    def _listed(self) -> Array | None:
+        """All rows of a finite space, columns held, that have not been tried; None if they are too many."""
+        if self.space.every is None:
+            return None
+        every = self.space.every
+        fits = np.isnan(self.fixed) | (every == self.fixed) | ~self.space.conditions.active(every)
+        rows: Array = every[fits.all(axis=1)]
+        return np.asarray(rows[[row.tobytes() not in self.keys for row in rows]])
+
+    def _untried(self, size: int, rng: np.random.Generator) -> Array:
+        """Up to so many rows of a finite space that have not been tried, at random."""
+        if not self._is_held:
+            return untried(self.space, self.keys, size, rng)
+        if (rows := self._listed()) is not None:
+            return rows[rng.permutation(len(rows))[:size]]
+        rows = self.pinned(random(self.space, size, rng), rng)
+        return rows[[row.tobytes() not in self.keys for row in rows]]
 
     def is_new(self, row: Array) -> bool:
         """Whether a row is neither observed nor pending."""
@@ -107,21 +154,26 @@ class Search:
         return bool((far | (apart[:, self.discrete] > 0).any(axis=1)).all())
 
     def any_new(self, rng: np.random.Generator) -> Array:
-        """A random row that is neither observed nor pending."""
-        if self.space.size is not None:
-            return np.asarray(untried(self.space, self.keys, 1, rng)[0])
-        while not self.is_new(row := random(self.space, 1, rng)[0]):
-            pass
-        return np.asarray(row)
+        """A random row that is neither observed nor pending.
+
+        Raises:
+            SpaceExhausted: if none can be found.
+        """
+        for _ in range(TRIES):
+            finite = self.space.size is not None
+            rows = self._untried(1, rng) if finite else self.pinned(random(self.space, 1, rng), rng)
+            if len(rows) and (finite or self.is_new(rows[0])):
+                return np.asarray(rows[0])
+        raise SpaceExhausted("no configuration is left that has not been asked for")
 
     def candidates(self, rng: np.random.Generator) -> tuple[Array, Array]:
         """Rows all over the space, and rows around the best."""
         if self.whole:
-            return untried(self.space, self.keys, ENUMERABLE, rng), self.tried[:0]
+            return self._untried(ENUMERABLE, rng), self.tried[:0]
         if self.space.size is not None:
-            everywhere = untried(self.space, self.keys, self.effort.scan, rng)
+            everywhere = self._untried(self.effort.scan, rng)
         else:
-            everywhere = quasi_random(self.space, self.effort.scan, rng)
+            everywhere = self.pinned(quasi_random(self.space, self.effort.scan, rng), rng)
         return everywhere, self._around_anchors(rng)
 
     def _around_anchors(self, rng: np.random.Generator) -> Array:
@@ -137,7 +189,22 @@ class Search:
         jump = moved == rows
         jump[:, self.features.continuous] = False
         jump[:, np.setdiff1d(self.discrete, self.features.ordered)] = True
-        return np.where(change, np.where(jump, anywhere, moved), rows)
+        changed = np.where(change, np.where(jump, anywhere, moved), rows)
+        return self.pinned(self.filled(changed, rows, rng), rng)
+
+    def filled(self, rows: Array, before: Array, rng: np.random.Generator) -> Array:
+        """Rows (m, d) that were others before, what exists only since then at random positions."""
+        conditions = self.space.conditions
+        if not conditions:
+            return rows
+        uniform, dimensions = rng.random(rows.shape), list(self.space.dimensions.values())
+        anywhere = np.stack([dim.spread(uniform[:, k]) for k, dim in enumerate(dimensions)], axis=1)
+        existed = conditions.active(before)
+        for column in conditions.columns:  # a parent before its children may be filled in too
+            new = conditions.active(rows)[:, column] & ~existed[:, column]
+            rows = rows.copy()
+            rows[new, column] = anywhere[new, column]
+        return conditions.settled(rows)
 
     def nearest(self, rows: Array) -> Array:
         """Rows (m, d), each ordered column that has levels moved to the nearest of them."""

@@ -21,14 +21,16 @@ class Patience:
         climbs: steps of L-BFGS-B: a suggestion needs no more digits than the model has.
         sweeps: over all columns that have levels; most rows stand still after two.
         levels: of a column that are all tried; of more, ever larger steps both ways.
+        fillings: of the columns that another level brings with it: what is found there is climbed from.
     """
 
     climbs: int
     sweeps: int
     levels: int
+    fillings: int
 
 
-PATIENCE = Patience(climbs=20, sweeps=5, levels=32)
+PATIENCE = Patience(climbs=20, sweeps=5, levels=32, fillings=4)
 
 _LOWEST = -1e100
 """Stands in for -inf, which L-BFGS-B cannot add up."""
@@ -52,7 +54,7 @@ def maximise(surface: Surface, search: Search, rng: np.random.Generator) -> Arra
 
 def _ascend(surface: Surface, search: Search, rows: Array, rng: np.random.Generator) -> Array:
     """Local maxima near rows (k, d)."""
-    continuous, discrete = search.features.continuous, search.discrete
+    continuous, discrete = search.free(search.features.continuous), search.free(search.discrete)
     if search.whole:
         return rows
     if len(discrete) == 0:
@@ -66,7 +68,7 @@ def _stride(surface: Surface, search: Search, rows: Array) -> Array:
 
     Exchanges move one column at a time, which is no way along a valley; rows that end lower stay.
     """
-    moved = search.nearest(_climb(surface, rows, search.features.ordered))
+    moved = search.nearest(_climb(surface, rows, search.free(search.features.ordered)))
     higher = _open_values(surface, search, moved) > surface.value(rows)
     return np.where(higher[:, None], moved, rows)
 
@@ -104,7 +106,7 @@ def _exchange(surface: Surface, search: Search, rows: Array, rng: np.random.Gene
     rows, heights = rows.copy(), surface.value(rows)
     for _ in range(PATIENCE.sweeps):
         before = rows.copy()
-        for column in rng.permutation(search.discrete):
+        for column in rng.permutation(search.free(search.discrete)):
             neighbours = [_neighbours(search, row, column, rng) for row in rows]
             values = _open_values(surface, search, np.concatenate(neighbours))
             for k, part in enumerate(neighbours):
@@ -126,11 +128,16 @@ def _open_values(surface: Surface, search: Search, rows: Array) -> Array:
 
 
 def _neighbours(search: Search, row: Array, column: int, rng: np.random.Generator) -> Array:
-    """A row (d,) and those that differ from it in the level of one discrete column."""
+    """A row (d,) and those that differ from it in the level of one discrete column.
+
+    Where others depend on that column, what becomes active is filled in at random, a few times.
+    """
     others = _other_positions(list(search.space.dimensions.values())[column], row[column], rng)
+    if column in search.space.conditions.parents:
+        others = np.repeat(others, PATIENCE.fillings)
     found = np.repeat(row[None], 1 + len(others), axis=0)
     found[1:, column] = others
-    return found
+    return search.filled(found, np.repeat(row[None], len(found), axis=0), rng)
 
 
 def _other_positions(dimension: Dimension, here: float, rng: np.random.Generator) -> Array:

@@ -69,7 +69,8 @@ class Surface:
                 logs, slope = logs + push, slope + push_slope
             total, weights = _log_mean_exp(logs)
             gradient = np.sum(weights[..., None] * slope, axis=0)
-        return _clean(total), np.nan_to_num(self.features.pull_back(gradient), posinf=0, neginf=0)
+        in_rows = self.features.pull_back(points, gradient)
+        return _clean(total), np.nan_to_num(in_rows, posinf=0, neginf=0)
 
 
 _LEAST = 1e-300

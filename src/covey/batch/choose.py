@@ -19,6 +19,7 @@ from covey.acquisition.surface import Surface
 from covey.arrays import Array
 from covey.batch.axes import BOUNDARY, JITTER, REPEL, SURROGATE, THETAS
 from covey.batch.strategy import Strategy
+from covey.errors import SpaceExhausted
 from covey.model.surrogate import Observations, Surrogate
 from covey.model.theta import Thetas
 
@@ -82,7 +83,10 @@ def choose_batch(
         repulsion = REPEL[strategy.repel](stack, pending, search, rng)
         factors = (learned.feasibility, repulsion, BOUNDARY[strategy.boundary](stack, features))
         present = tuple(factor for factor in factors if factor is not None)
-        row = maximise(Surface(view, acquisition, jitter, features, present), search, rng)
+        try:
+            row = maximise(Surface(view, acquisition, jitter, features, present), search, rng)
+        except SpaceExhausted:
+            break
         point = features.embed(row[None])
         source.record(point[0], stack)
         pending, search = np.concatenate([pending, point]), search.without(row)

@@ -180,6 +180,9 @@ def ask(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="A new CSV file; else to stdout.")] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option("--fix", help="Hold a parameter, like solvent=water; may be repeated.")
+    ] = None,
 ) -> None:
     """Suggest experiments to do by hand, as a CSV table.
 
@@ -187,8 +190,9 @@ def ask(
     again before telling suggests others. Fill in the values and give the table to covey tell.
     """
     config = load(study)
+    fixed = {**config.fixed, **table.fixed_params(config.space, fix or [])}
     with _new_file(out) as file, lab.storage_errors(config):
-        batch = lab.ask(config, lab.open_study(config, create=True), count or config.batch_size)
+        batch = lab.ask(config, lab.open_study(config, create=True), count or config.batch_size, fixed)
         file.write(_as_shown(file, table.batch_text(config.space, batch)))
     if out is not None:
         _say(

@@ -48,11 +48,13 @@ def open_study(config: Config, *, create: bool) -> Study:
         return Study(config.storage, config.name, config.space)
 
 
-def ask(config: Config, study: Study, count: int) -> list[tuple[int, dict[str, Any]]]:
+def ask(
+    config: Config, study: Study, count: int, fixed: Mapping[str, Any]
+) -> list[tuple[int, dict[str, Any]]]:
     """The next trials, recorded as running before anybody sees them: (id, parameters) of each."""
     with study.exclusive():  # two people who ask at once get different points
         optimizer = reconstruct(config, study.recorded())
-        trials = optimizer.ask(count)
+        trials = optimizer.ask(count, fixed=fixed or None)
         for trial in trials:
             study.started(trial)
     return [(study.key(trial.id), trial.params) for trial in trials]

@@ -41,7 +41,7 @@ def columns_of(space: Space) -> list[str]:
 
 def csv_text(trials: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
     """A table of records."""
-    return csv_of(columns, [[one[name] for name in columns] for one in trials])
+    return csv_of(columns, [[one.get(name) for name in columns] for one in trials])
 
 
 def _csv(trials: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:

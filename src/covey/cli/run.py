@@ -46,7 +46,7 @@ def tune(config: Config, study: Study, *, quiet: bool) -> Result:
         config.objective or (), config.folder, config.value, config.timeout, study.key, processes
     )
     pool = ThreadPoolExecutor(config.batch_size, thread_name_prefix="covey-program")
-    lines = () if quiet or sys.stderr.isatty() else (_Lines(sys.stdout, config),)
+    lines = () if quiet or sys.stderr.isatty() else (_Lines(sys.stdout),)
     try:
         with _own_words():
             return minimize(
@@ -69,13 +69,13 @@ def tune(config: Config, study: Study, *, quiet: bool) -> Result:
 class _Lines:
     """Progress for a log file: a line for each evaluation."""
 
-    def __init__(self, out: TextIO, config: Config) -> None:
-        self._out, self._names = out, list(config.space.dimensions)
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
 
     def __call__(self, trial: Trial, best: Trial | None) -> None:
         result = "failed" if trial.value is None else short(trial.value)
         known = "-" if best is None else short(best.value)
-        params = ", ".join(f"{name} = {short(trial.params[name])}" for name in self._names)
+        params = ", ".join(f"{name} = {short(value)}" for name, value in trial.params.items())
         print(printable(f"{result} (best {known}) at {params}"), file=self._out, flush=True)
 
 

@@ -87,12 +87,17 @@ def print_table(trials: Sequence[Trial]) -> None:
     if not console.is_terminal:
         console = Console(highlight=False, markup=False, width=1000)
     table = Table(box=SIMPLE)
-    names = list(trials[0].params)
+    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
     for name in ("id", "state", "value", *names):
         table.add_column(Text(printable(name)), justify="left" if name == "state" else "right")
     for trial in trials:
         value = "" if trial.value is None else short(trial.value)
-        cells = [str(trial.id), str(trial.state), value, *(short(trial.params[name]) for name in names)]
+        cells = [
+            str(trial.id),
+            str(trial.state),
+            value,
+            *(short(trial.params.get(name, "")) for name in names),
+        ]
         table.add_row(*(Text(printable(cell)) for cell in cells))
     console.print(table)
 

@@ -63,7 +63,7 @@ class Line:
 def batch_text(space: Space, batch: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
     """A table of trials to evaluate: id, parameters, and a value column to fill in."""
     names = list(space.dimensions)
-    rows = [[key, *(params[name] for name in names), None] for key, params in batch]
+    rows = [[key, *(params.get(name) for name in names), None] for key, params in batch]
     return csv_of(["id", *names, "value"], rows)
 
 
@@ -129,10 +129,45 @@ def _result(where: str, text: str) -> float | Failure | None:
     return as_result(number)
 
 
+def fixed_params(space: Space, texts: Sequence[str]) -> dict[str, Any]:
+    """Parameters of ``name=value`` texts, each a value of its dimension.
+
+    Raises:
+        InputError: if one is no such text, or the dimension does not hold the value.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or name not in space.dimensions:
+            near = did_you_mean(name, space.dimensions)
+            there = f"there are {cut(', '.join(space.dimensions))}"
+            raise InputError(f"--fix must be like NAME=VALUE, got {shown(text)}{near}; {there}")
+        found[name] = _value_of(space.dimensions[name], value)
+    try:
+        space.positions(found)
+    except ValueError as error:
+        raise InputError(str(error).replace("fixed:", "--fix:", 1)) from None
+    return found
+
+
+def _value_of(dimension: Dimension, text: str) -> Any:
+    """A text as a value of a dimension; itself if it is none."""
+    if isinstance(dimension, Categorical):
+        return next((one for one in dimension.choices if text_of(one) == text), text)
+    try:
+        return int(text) if re.fullmatch(r"[+-]?[0-9]{1,18}", text) else float(text)
+    except ValueError:
+        return text
+
+
 def check_params(line: Line, params: Mapping[str, Any], space: Space) -> None:
     """Refuse a line whose parameters are another trial's: ids and values may have been shifted."""
     for name, text in line.cells.items():
-        if not _same(space.dimensions[name], params[name], text):
+        if name not in params:
+            if text:
+                has = f"trial {line.id} has no {cut(name)}"
+                raise InputError(f"{line.where}: {has}, the table says {shown(text)}")
+        elif not _same(space.dimensions[name], params[name], text):
             ours = text_of(params[name])
             has = f"trial {line.id} has {cut(name)} = {cut(ours)}"
             raise InputError(f"{line.where}: {has}, the table says {shown(text)}")

@@ -45,6 +45,7 @@ def minimize(
     seconds: float | None = None,
     target: float | None = None,
     asynchronous: bool = False,
+    fixed: Mapping[str, Any] | None = None,
     executor: Executor | None = None,
     storage: str | Study | None = None,
     name: str = DEFAULT_NAME,
@@ -72,6 +73,7 @@ def minimize(
         seconds: no evaluation starts later than this; those running are awaited.
         target: a value that is good enough.
         asynchronous: give a free worker its next point at once, instead of waiting for the batch.
+        fixed: parameters that are held at a value, as in ``Optimizer.ask``.
         executor: any ``concurrent.futures.Executor``; by default local processes, one for each
             evaluation of a batch.
         storage: "sqlite:///study.db" or "postgresql://...": every trial is saved there as it goes, and
@@ -99,6 +101,7 @@ def minimize(
     began = time.monotonic()
     optimizer = Optimizer(space, **settings)
     x0, known = _known_points(space, x0, y0)
+    space.positions(fixed or {})  # says what is wrong here, not in another thread
     with Interrupts() as interrupts, ExitStack() as stack:
         with interrupts.raised_after(1):  # nothing is under way yet
             study = stack.enter_context(_opened(storage, name, space))
@@ -116,6 +119,7 @@ def minimize(
             batch_size,
             asynchronous,
             interrupts,
+            fixed,
             callbacks=(*callbacks, display.heard),
         )
         for params, evaluation in known:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
@@ -81,6 +81,7 @@ class Scheduler:
         optimizer, flights, budget, journal, callbacks, interrupts: what it works with.
         batch_size: how many evaluations run at once.
         asynchronous: whether a worker gets a new point the moment it is free.
+        fixed: parameters that are held at a value.
         store: points to hand out.
         tally: what is finished.
         seconds_choosing, batches: spent choosing, and how often.
@@ -93,6 +94,7 @@ class Scheduler:
     batch_size: int
     asynchronous: bool
     interrupts: Interrupts
+    fixed: Mapping[str, Any] | None = None
     journal: Journal = field(default_factory=NoJournal)
     callbacks: Sequence[Callback] = ()
     store: deque[Trial] = field(default_factory=deque)
@@ -193,7 +195,7 @@ class Scheduler:
         started = time.perf_counter()
         self._tell()
         try:
-            return self.optimizer.ask(count)
+            return self.optimizer.ask(count, fixed=self.fixed)
         except SpaceExhausted:
             return []
         finally:

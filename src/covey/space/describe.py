@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from covey.errors import shown
+from covey.space.conditions import when_of
 from covey.space.dimensions import Categorical, Dimension, Float, Int
 from covey.space.space import Space
 
@@ -24,9 +25,10 @@ def describe(space: Space) -> dict[str, dict[str, Any]]:
 
 
 def describe_dimension(dimension: Dimension) -> dict[str, Any]:
-    """A dimension as plain data: its type, and its bounds or choices."""
+    """A dimension as plain data: its type, its bounds or choices, and its condition if it has one."""
     words: Callable[[Any], dict[str, Any]] = _WORDS.get(type(dimension), _foreign)
-    return words(dimension)
+    when = {name: [plain(value) for value in values] for name, values in when_of(dimension)}
+    return {**words(dimension), **({"when": when} if when else {})}
 
 
 def plain(value: Any) -> Any:

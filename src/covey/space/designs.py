@@ -46,6 +46,9 @@ def untried(space: Space, tried: Set[bytes], size: int, rng: np.random.Generator
     """Up to ``size`` different rows of a finite space that are not in ``tried``, at random."""
     total = space.size
     assert total is not None
+    if space.conditions and space.every is not None:
+        rows = space.every[rng.permutation(len(space.every))]
+        return rows[[row.tobytes() not in tried for row in rows]][:size]
     size = min(size, total - len(tried))
     if total <= max(ENUMERABLE, 4 * (len(tried) + size)):
         rows = configurations(space, [int(k) for k in rng.permutation(total)])

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from covey.arrays import Array
 from covey.errors import shown
+from covey.space.when import as_when
 
 _MOST_LEVELS = 2**53
 """Past this, neighbouring integers share a float64."""
@@ -84,8 +85,10 @@ class Float:
     low: float
     high: float
     log: bool = False
+    when: Any = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "when", as_when(self.when))
         _check_bounds("Float", self.low, self.high, self.log)
         for name in ("low", "high"):
             value = getattr(self, name)
@@ -138,8 +141,10 @@ class Int:
     low: int
     high: int
     log: bool = False
+    when: Any = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "when", as_when(self.when))
         _check_bounds("Int", self.low, self.high, self.log)
         for name in ("low", "high"):
             value = getattr(self, name)
@@ -211,8 +216,10 @@ class Categorical:
     """One of a list of choices, none nearer to another than the rest."""
 
     choices: tuple[Hashable, ...]
+    when: Any = field(default=(), repr=False)
 
-    def __init__(self, choices: Iterable[Hashable]) -> None:
+    def __init__(self, choices: Iterable[Hashable], *, when: Any = None) -> None:
+        object.__setattr__(self, "when", as_when(when))
         try:
             listed = None if isinstance(choices, (str, bytes)) else tuple(choices)
         except TypeError:

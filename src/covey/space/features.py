@@ -1,7 +1,10 @@
 """Features: a row of the cube as a model sees it, ordered columns as they are, choices one-hot.
 
 One-hot columns are scaled so that two different choices are at distance 1 whatever their number, and all
-columns of a dimension share its length-scale.
+columns of a dimension share its length-scale. A parameter u in [0, 1] that exists only under a condition is
+the point (cos u, sin u) of an arc where it exists, and (0, 0) where it does not: at distance 1 from all its
+values, which are |u - v| apart but for the bend. Choices under a condition are one-hot, and 0 where they do
+not exist. So branches share what they have in common, and each has its own of the rest.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Array
+from covey.space.conditions import Conditions
 from covey.space.space import Space
 
 
@@ -21,17 +25,21 @@ class Features:
     """The embedding of rows (m, d) as features (m, D).
 
     Attributes:
+        conditions: which columns exist where.
         owner: the dimension that each feature belongs to (D,).
         widths: the number of features of each dimension.
         positions: of each dimension's levels, for those that are one-hot; else None.
+        arcs: the ordered columns that have conditions.
         continuous: the columns of the cube that are continua.
-        sources: the feature of each continuous column.
+        sources: the feature of each continuous column that always exists.
         ordered: the columns whose neighbouring positions are alike, continua and levels.
     """
 
+    conditions: Conditions
     owner: NDArray[np.intp]
     widths: tuple[int, ...]
     positions: tuple[Array | None, ...]
+    arcs: NDArray[np.intp]
     continuous: NDArray[np.intp]
     sources: NDArray[np.intp]
     ordered: NDArray[np.intp]
@@ -39,31 +47,52 @@ class Features:
     @staticmethod
     def of(space: Space) -> Features:
         dims = list(space.dimensions.values())
-        widths = tuple(1 if d.ordered or (d.levels or 1) <= 2 else int(d.levels or 1) for d in dims)
+        hot = [not d.ordered and (d.levels or 1) > 2 for d in dims]
+        arcs = [k for k in space.conditions.columns.tolist() if not hot[k]]
+        widths = tuple(int(d.levels or 1) if hot[k] else 2 if k in arcs else 1 for k, d in enumerate(dims))
         owner = np.repeat(np.arange(len(dims)), widths)
         positions = tuple(
-            dim.position(np.arange(width, dtype=float)) if width > 1 else None
-            for dim, width in zip(dims, widths, strict=True)
+            dim.position(np.arange(width, dtype=float)) if hot[k] else None
+            for k, (dim, width) in enumerate(zip(dims, widths, strict=True))
         )
         continuous = np.array([k for k, d in enumerate(dims) if d.levels is None], dtype=np.intp)
+        always = np.setdiff1d(continuous, space.conditions.columns)
         ordered = np.array([k for k, d in enumerate(dims) if d.ordered], dtype=np.intp)
-        return Features(owner, widths, positions, continuous, np.searchsorted(owner, continuous), ordered)
+        return Features(
+            space.conditions,
+            owner,
+            widths,
+            positions,
+            np.array(arcs, dtype=np.intp),
+            continuous,
+            np.searchsorted(owner, always),
+            ordered,
+        )
 
     def embed(self, rows: Array) -> Array:
         """Features (m, D) of rows (m, d)."""
         if len(self.owner) == len(self.widths):
             return np.ascontiguousarray(rows, dtype=float)
         parts = []
-        for column, levels in zip(rows.T, self.positions, strict=True):
-            if levels is None:
-                parts.append(column[:, None])
-            else:
+        exists = self.conditions.active(rows)
+        for k, (column, levels) in enumerate(zip(rows.T, self.positions, strict=True)):
+            if levels is not None:
                 hot = np.isclose(column[:, None], levels, rtol=0, atol=1e-12)
-                parts.append(math.sqrt(0.5) * hot)
+                parts.append(math.sqrt(0.5) * (hot & exists[:, k, None]))
+            elif k in self.arcs:
+                arc = np.stack([np.cos(column), np.sin(column)], axis=1)
+                parts.append(np.where(exists[:, k, None], arc, 0.0))
+            else:
+                parts.append(column[:, None])
         return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
-    def pull_back(self, gradient: Array) -> Array:
-        """Gradient in the rows (m, d) of a gradient in the features (m, D); 0 in columns of choices."""
+    def pull_back(self, points: Array, gradient: Array) -> Array:
+        """Gradient in the rows (m, d) of one in the features (m, D) at points (m, D); 0 for choices."""
         rows = np.zeros((len(gradient), len(self.widths)))
-        rows[:, self.ordered] = gradient[:, np.searchsorted(self.owner, self.ordered)]
+        first = np.searchsorted(self.owner, self.ordered)
+        rows[:, self.ordered] = gradient[:, first]
+        bent = np.intersect1d(self.arcs, self.ordered)
+        cos = np.searchsorted(self.owner, bent)
+        # d/du (cos u, sin u) = (-sin u, cos u), which is (0, 0) where it does not exist.
+        rows[:, bent] = points[:, cos] * gradient[:, cos + 1] - points[:, cos + 1] * gradient[:, cos]
         return rows

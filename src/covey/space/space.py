@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from covey.arrays import Array
 from covey.errors import shown
+from covey.space.conditions import conditions, when_of
 from covey.space.dimensions import Dimension
+from covey.space.when import plain_when
+
+LISTABLE = 2**17
+"""Rows of a finite space that are listed where counting them takes a look: a moment, and some megabytes."""
+
+_LOOKS = 512
+"""Rows that are looked at for how many parameters exist at once."""
 
 _MEMBERS = ("levels", "ordered", "spread", "position", "level", "encode", "decode")
 """What a dimension must have."""
@@ -35,6 +45,7 @@ class Space:
                     f"of covey.Dimension), got {shown(dimension)}"
                 )
         self.dimensions: dict[str, Dimension] = dict(dimensions)
+        self.conditions = conditions(self.dimensions)
 
     def __len__(self) -> int:
         return len(self.dimensions)
@@ -52,13 +63,28 @@ class Space:
 
     @property
     def size(self) -> int | None:
-        """The number of configurations; None when a dimension is a continuum."""
-        total = 1
-        for dimension in self.dimensions.values():
-            if dimension.levels is None:
-                return None
-            total *= dimension.levels
-        return total
+        """The number of configurations; None when a dimension is a continuum.
+
+        With conditions, the rows of the cube that are the same configuration count once; of a space that is
+        too large to be looked at whole, all count.
+        """
+        listed = self.every if self.conditions else None
+        return self._rows if listed is None else len(listed)
+
+    @property
+    def _rows(self) -> int | None:
+        """The number of rows of the cube, as if every parameter always existed."""
+        levels = [dimension.levels for dimension in self.dimensions.values()]
+        return None if None in levels else math.prod(level or 1 for level in levels)
+
+    @cached_property
+    def every(self) -> Array | None:
+        """All configurations (n, d) of a finite space that can be listed; None of any other."""
+        if self._rows is None or self._rows > LISTABLE:
+            return None
+        axes = [dim.position(np.arange(float(dim.levels or 1))) for dim in self.dimensions.values()]
+        grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+        return np.unique(self.conditions.settled(grid), axis=0)
 
     def encode(self, params: Mapping[str, Any]) -> Array:
         """The row (d,) of a configuration; raises ValueError if it is not one of this space."""
@@ -66,24 +92,64 @@ class Space:
             raise ValueError(
                 f"parameters must be a dict of {shown(list(self.dimensions))}, got {shown(params)}"
             )
-        if set(params) != set(self.dimensions):
+        unknown = [name for name in params if name not in self.dimensions]
+        if unknown or not (self.conditions or len(params) == len(self)):
             raise ValueError(f"parameters must be {shown(list(self.dimensions))}, got {shown(list(params))}")
-        row = np.empty(len(self))
+        row = self.conditions.rest.copy()
         for column, (name, dimension) in enumerate(self.dimensions.items()):
             try:
-                row[column] = dimension.encode(params[name])
+                if name in params:
+                    row[column] = dimension.encode(params[name])
             except ValueError as error:
                 raise ValueError(f"parameter {shown(name)}: {error}") from None
+        self._check_present(params, row)
         return row
 
+    def positions(self, params: Mapping[str, Any]) -> Array:
+        """Positions (d,) of some parameters, NaN for the others; raises ValueError for wrong ones."""
+        if not isinstance(params, Mapping):
+            raise ValueError(f"fixed must be a dict of parameters and values, got {shown(params)}")
+        found = np.full(len(self), np.nan)
+        for name, value in params.items():
+            if name not in self.dimensions:
+                there = shown(list(self.dimensions))
+                raise ValueError(f"fixed: there is no parameter {shown(name)}; there are {there}")
+            try:
+                found[list(self.dimensions).index(name)] = self.dimensions[name].encode(value)
+            except ValueError as error:
+                raise ValueError(f"fixed: parameter {shown(name)}: {error}") from None
+        return found
+
+    @cached_property
+    def most_active(self) -> int:
+        """How many parameters exist at once, at most; a good guess where conditions are many."""
+        if not self.conditions:
+            return len(self)
+        rows = self.spread(np.random.default_rng(0).random((_LOOKS, len(self))))
+        return int(self.conditions.active(rows).sum(axis=1).max())
+
+    def _check_present(self, params: Mapping[str, Any], row: Array) -> None:
+        """Refuse a configuration that lacks a parameter, or has one that does not exist with the others."""
+        exists = self.conditions.active(row[None])[0]
+        for name, there in zip(self.dimensions, exists, strict=True):
+            if there and name not in params:
+                raise ValueError(f"parameter {shown(name)} is missing, got {shown(list(params))}")
+            if not there and name in params:
+                only = shown(plain_when(when_of(self.dimensions[name])))
+                raise ValueError(
+                    f"parameter {shown(name)} exists only with {only}, got {shown(dict(params))}"
+                )
+
     def decode(self, row: Array) -> dict[str, Any]:
-        """The configuration at a row (d,)."""
+        """The configuration at a row (d,): the parameters that exist there."""
+        exists = self.conditions.active(row[None])[0]
         return {
             name: dimension.decode(float(position))
-            for position, (name, dimension) in zip(row, self.dimensions.items(), strict=True)
+            for position, there, (name, dimension) in zip(row, exists, self.dimensions.items(), strict=True)
+            if there
         }
 
     def spread(self, uniform: Array) -> Array:
         """Rows (m, d) of configurations for uniform numbers (m, d)."""
         columns = [dim.spread(uniform[:, k]) for k, dim in enumerate(self.dimensions.values())]
-        return np.stack(columns, axis=1)
+        return self.conditions.settled(np.stack(columns, axis=1))

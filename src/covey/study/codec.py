@@ -146,8 +146,8 @@ def encode(space: Space, trial: Trial) -> FrozenTrial:
     }
     return create_trial(
         state=TrialState.RUNNING,
-        params={name: _store(dim, trial.params[name]) for name, dim in space.dimensions.items()},
-        distributions=distributions(space),
+        params={name: _store(space.dimensions[name], value) for name, value in trial.params.items()},
+        distributions={name: one for name, one in distributions(space).items() if name in trial.params},
         user_attrs={_ORIGIN: origin},
     )
 
@@ -181,7 +181,10 @@ def decode(space: Space, row: FrozenTrial) -> Recorded:
     Raises:
         ValueError: if that cannot be read; also a TypeError, or whatever else comes of damaged data.
     """
-    params = {name: _restore(dim, row.params[name]) for name, dim in space.dimensions.items()}
+    params = {
+        name: _restore(dim, row.params[name]) for name, dim in space.dimensions.items() if name in row.params
+    }
+    space.encode(params)  # none is missing, and none too many
     trial = Trial(row._trial_id, params)
     if not row.state.is_finished():
         return Recorded(trial)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from covey.cli.config.keys import BUDGET, CHECKS, SETTINGS, SQLITE
 from covey.cli.program import Reading, placeholders, text_of
 from covey.errors import shown
 from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.space.conditions import when_of
 from covey.space.dimensions import is_finite
 from covey.study.location import file_address, located
 
@@ -83,6 +85,11 @@ class Config:
         return int(self.budget["batch_size"])
 
     @property
+    def fixed(self) -> Mapping[str, Any]:
+        """Parameters that are held at a value."""
+        return dict(self.budget.get("fixed", {}))
+
+    @property
     def asynchronous(self) -> bool:
         """Whether a free worker gets its next point at once."""
         return bool(self.budget["asynchronous"])
@@ -138,7 +145,11 @@ def _space(document: Document) -> Space:
     if len(tables) > LIMITS.parameters:
         message = f"space has {len(tables)} parameters; {LIMITS.parameters} are accepted"
         raise document.wrong(("space",), message)
-    space = Space({name: _dimension(document, name, table) for name, table in tables.items()})
+    dimensions = {name: _dimension(document, name, table) for name, table in tables.items()}
+    try:
+        space = Space(dimensions)
+    except ValueError as error:
+        raise document.wrong(("space",), str(error).removeprefix("Space: ")) from None
     choices = sum(one.levels for one in space.dimensions.values() if isinstance(one, Categorical))
     if choices > LIMITS.choices:
         message = f"space has {choices} choices in all; {LIMITS.choices} are accepted"
@@ -202,17 +213,20 @@ def _dimension(document: Document, name: str, table: Any) -> Dimension:
             (*where, "type"), f"space.{name}: type must be one of {', '.join(_KINDS)}; {said}"
         )
     make, needed, optional = _KINDS[table["type"]]
-    document.check_keys(where, table, ["type", *needed, *optional])
+    document.check_keys(where, table, ["type", *needed, *optional, "when"])
     for key in needed:
         if key not in table:
             raise document.wrong(
                 where, f"space.{name}: {key} is missing; {table['type']} needs {', '.join(needed)}"
             )
     try:
-        return make(table)
+        made: Any = make(table)
+        conditional: Dimension = replace(made, when=table["when"]) if "when" in table else made
+        return conditional
     except ValueError as error:
         words = str(error).replace("True", "true").replace("False", "false")  # as TOML spells them
-        key = next((key for key in (*needed, *optional) if re.search(rf"\b{key}\b", words)), "type")
+        keys = (*needed, *optional, "when")
+        key = next((key for key in keys if re.search(rf"\b{key}\b", words)), "type")
         raise document.wrong((*where, key), f"space.{name}: {words}") from None
 
 
@@ -224,6 +238,10 @@ def _check_together(config: Config) -> None:
             Path(config.storage.database or "").exists()
         except OSError as error:  # too long a name, or a folder that is closed to this user
             raise document.wrong(("storage",), f"storage cannot be used: {error.strerror}") from None
+    try:
+        config.space.positions(budget.get("fixed", {}))
+    except ValueError as error:
+        raise document.wrong(("fixed",), str(error)) from None
     if "iterations" in budget and "evaluations" in budget:
         raise document.wrong(("evaluations",), "give iterations or evaluations, not both")
     try:
@@ -246,6 +264,7 @@ def _check_placeholders(config: Config) -> None:
         if name not in said:
             message = f"objective mentions no {{{name}}}: the program would never see this parameter"
             raise config.document.wrong(("objective",), message)
+    _check_options(config)
     if config.value.json is None:
         return
     if "id" in path and "id" not in said:
@@ -255,6 +274,18 @@ def _check_placeholders(config: Config) -> None:
     if "id" not in path and config.batch_size > 1:
         message = "value.json needs an {id} in the path: several programs run at once"
         raise config.document.wrong(("value",), message)
+
+
+def _check_options(config: Config) -> None:
+    """Refuse an option whose value is an argument of its own and may be left out, which leaves the option."""
+    parts = config.objective or ()
+    for option, value in pairwise(parts):
+        names = placeholders(value)
+        sometimes = [name for name in names if name != "id" and when_of(config.space.dimensions[name])]
+        if sometimes and option.startswith("-") and not placeholders(option):
+            one = f"write {option}={value} as one argument, which is left out where it does not"
+            message = f"objective: {{{sometimes[0]}}} does not always exist; {one}"
+            raise config.document.wrong(("objective",), message)
 
 
 def _named(config: Config, key: str, template: str) -> list[str]:

@@ -110,6 +110,15 @@ def _seconds(most: float) -> Check:
 
 _COUNT = _whole(1, LIMITS.count)
 
+
+def _fixed(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(
+            f'must be a table of parameters and values, like {{solvent = "water"}}, got {shown(value)}'
+        )
+    return value
+
+
 PLAN: dict[str, Check] = {
     "name": _NAME,
     "objective": _accept(_is_arguments, _ARGUMENTS),
@@ -124,6 +133,7 @@ BUDGET: dict[str, Check] = {
     "seconds": _seconds(LIMITS.seconds),
     "target": _NUMBER,
     "asynchronous": _FLAG,
+    "fixed": _fixed,
     "max_failures": _COUNT,
 }
 SETTINGS: dict[str, Check] = {
