@@ -107,7 +107,12 @@ def test_numpy_numbers_are_numbers():
     assert type(Int(np.int64(0), 4.0).decode(1.0)) is int
     assert type(Float(np.float32(0), 1).decode(0.5)) is float
     for low, high in (np.array([0, 5]), np.array([0, 5], dtype=np.float32)):
-        assert json.loads(json.dumps(asdict(Float(low, high)))) == {"low": 0, "high": 5, "log": False}
+        assert json.loads(json.dumps(asdict(Float(low, high)))) == {
+            "low": 0,
+            "high": 5,
+            "log": False,
+            "step": None,
+        }
 
 
 def test_a_float_has_no_levels():
