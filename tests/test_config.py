@@ -150,7 +150,7 @@ BAD = {
     "an id that nobody knows": ("# comment", 'value = {json = "a{id}.json", key = "v"}', 2, "{id} too"),
     "a storage of another kind": ("# comment", 'storage = "study.db"', 5, "sqlite:///study.db"),
     "a study in memory": ("# comment", 'storage = "sqlite:///:memory:"', 5, "sqlite:///study.db"),
-    "an unknown type": ('"float"', '"real"', 8, "float, int, categorical"),
+    "an unknown type": ('"float"', '"real"', 8, "float, int, ordinal, categorical"),
     "no type": ('type = "float"', "", 7, "it is missing"),
     "no bound": ("high = 9", "", 13, "high is missing"),
     "bounds the wrong way": ("high = 1.0", "high = 0.0", 9, "low must be below high"),

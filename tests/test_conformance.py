@@ -117,6 +117,89 @@ class TestLogIntOfManyLevels(DimensionSuite):
         return covey.Int(16, 10**9, log=True)
 
 
+class TestFloatInSteps(DimensionSuite):
+    def make(self):
+        return covey.Float(20, 90, step=0.5)
+
+    def outside(self):
+        return [*super().outside(), 19.5, 90.5, 33.2, 33.4999999, math.inf, None, True]
+
+
+class TestFloatInTenths(DimensionSuite):
+    def make(self):
+        return covey.Float(0, 1, step=0.1)
+
+    def outside(self):
+        return [*super().outside(), 0.05, 0.3001, 1.1, -0.1]
+
+
+class TestFloatInStepsThatDoNotDivideTheRange(DimensionSuite):
+    def make(self):
+        return covey.Float(-0.35, 0.7, step=0.3)
+
+    def outside(self):
+        return [*super().outside(), 0.7, 0.0, -0.65, 0.85]
+
+
+class TestFloatInManySteps(DimensionSuite):
+    def make(self):
+        return covey.Float(0.0, 1e6, step=1e-3)
+
+
+class TestFloatInTheFinestSteps(DimensionSuite):
+    def make(self):
+        return covey.Float(-1.0, 1.0, step=2e-15)
+
+
+class TestFloatInStepsWithManyDigits(DimensionSuite):
+    def make(self):
+        return covey.Float(-math.pi, 1e3, step=1 / 3)
+
+
+class TestFloatOfTwoSteps(DimensionSuite):
+    def make(self):
+        return covey.Float(-1e300, 1e300, step=2e300)
+
+
+class TestIntInSteps(DimensionSuite):
+    def make(self):
+        return covey.Int(-7, 100, step=5)
+
+    def outside(self):
+        return [*super().outside(), -6, 0, 99, 100, 3.5, math.inf, None, True]
+
+
+class TestIntInManySteps(DimensionSuite):
+    def make(self):
+        return covey.Int(-(2**52), 2**52 - 1, step=7)
+
+
+class TestOrdinal(DimensionSuite):
+    def make(self):
+        return covey.Ordinal([-3, 0, 0.1, 0.3, 2, 50])
+
+    def outside(self):
+        return [*super().outside(), 0.2, 1, -4, 51, math.inf, None, True]
+
+
+class TestLogOrdinal(DimensionSuite):
+    def make(self):
+        return covey.Ordinal([1e-300, 1, 2, 5, 10, 1e300], log=True)
+
+    def outside(self):
+        return [*super().outside(), 0, 3, -1]
+
+
+class TestOrdinalOfOneLevel(DimensionSuite):
+    def make(self):
+        return covey.Ordinal([7])
+
+
+class TestOrdinalOfManyLevels(DimensionSuite):
+    def make(self):
+        return covey.Ordinal([k**3 for k in range(2000)])
+
+
 class TestCategorical(DimensionSuite):
     def make(self):
         return covey.Categorical(["gbtree", None, True, (1, 2), 0.5])

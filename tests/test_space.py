@@ -108,7 +108,7 @@ def test_numpy_numbers_are_numbers():
     assert type(Float(np.float32(0), 1).decode(0.5)) is float
     for low, high in (np.array([0, 5]), np.array([0, 5], dtype=np.float32)):
         written = json.loads(json.dumps(asdict(Float(low, high))))
-        assert written == {"low": 0, "high": 5, "log": False, "when": []}
+        assert written == {"low": 0, "high": 5, "log": False, "step": None, "when": []}
 
 
 def test_a_float_has_no_levels():

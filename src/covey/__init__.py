@@ -21,7 +21,7 @@ from covey.model.priors import Prior
 from covey.optimizer import Optimizer
 from covey.run.minimize import minimize
 from covey.run.result import Result
-from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.space import Categorical, Dimension, Float, Int, Ordinal, Space
 from covey.study import Study
 from covey.trial import Failure, Origin, State, Trial
 
@@ -46,6 +46,7 @@ __all__ = [
     "Normal",
     "NotInstalled",
     "Optimizer",
+    "Ordinal",
     "Origin",
     "Prior",
     "Result",

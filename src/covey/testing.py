@@ -21,7 +21,7 @@ from covey.acquisition.acquisition import Acquisition, Value, resolve_acquisitio
 from covey.arrays import Array
 from covey.batch.strategy import Strategy
 from covey.optimizer import Optimizer
-from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.space import Categorical, Dimension, Float, Int, Ordinal, Space
 
 MEAN = np.concatenate([np.linspace(-1.5, 1.5, 7)[None], np.linspace(-1.3, 1.2, 7)[None]])
 STD = np.array([0.4, 0.5, 0.7, 0.9, 1.1, 1.5, 2.0]) * np.array([[1.0], [0.8]])
@@ -35,6 +35,8 @@ SPACES = {
             "rate": Float(1e-4, 1e2, log=True),
             "depth": Int(-2, 3),
             "width": Int(1, 500, log=True),
+            "temperature": Float(20.0, 90.0, step=0.5),
+            "dose": Ordinal([1, 2, 5, 10, 50], log=True),
             "kind": Categorical(["a", "b", "c"]),
         }
     ),

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from covey.errors import shown
+from covey.space.choices import Categorical
 from covey.space.conditions import when_of
-from covey.space.dimensions import Categorical, Dimension, Float, Int
+from covey.space.dimensions import Dimension
+from covey.space.floats import Float
+from covey.space.ints import Int
+from covey.space.ordinal import Ordinal
 from covey.space.space import Space
 
 _FEW = 64
@@ -38,7 +42,13 @@ def plain(value: Any) -> Any:
 
 def _number(dimension: Any) -> dict[str, Any]:
     bounds = {"low": dimension.low, "high": dimension.high, "log": dimension.log}
-    return {"type": type(dimension).__name__.lower(), **bounds}
+    # Studies of spaces without steps say nothing of them.
+    step = {} if dimension.step == type(dimension).step else {"step": dimension.step}
+    return {"type": type(dimension).__name__.lower(), **bounds, **step}
+
+
+def _levels(dimension: Any) -> dict[str, Any]:
+    return {"type": "ordinal", "levels": list(dimension.values), "log": dimension.log}
 
 
 def _choices(dimension: Any) -> dict[str, Any]:
@@ -60,7 +70,12 @@ def _foreign(dimension: Dimension) -> dict[str, Any]:
     return {"type": type(dimension).__name__.lower(), "levels": count, "values": shown}
 
 
-_WORDS: dict[Any, Callable[[Any], dict[str, Any]]] = {Float: _number, Int: _number, Categorical: _choices}
+_WORDS: dict[Any, Callable[[Any], dict[str, Any]]] = {
+    Float: _number,
+    Int: _number,
+    Ordinal: _levels,
+    Categorical: _choices,
+}
 
 
 def differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> list[str]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from covey.history import Entry
-from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.space import Categorical, Dimension, Float, Int, Ordinal, Space
 from covey.space.describe import describe, differences, plain
+from covey.space.levels import Grid
 from covey.trial import Evaluation, Failure, State, Trial
 
 if TYPE_CHECKING:
@@ -34,12 +35,16 @@ class Limits:
         decimals: of seconds; microseconds are as fine as the clock.
         seconds: of one evaluation; no machine has run for three centuries.
         name: characters of the names of studies and parameters.
+        step: how far from a whole number of steps Optuna lets a value be.
+        units: in the last place of the largest value, that Optuna may be off by when it counts them.
     """
 
     text: int = 2000
     decimals: int = 6
     seconds: float = 1e10
     name: int = 512
+    step: float = 1e-8
+    units: int = 4
 
 
 LIMITS = Limits()
@@ -120,9 +125,14 @@ def _distribution(dimension: Dimension) -> BaseDistribution:
     from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
     if isinstance(dimension, Float):
+        if (grid := dimension.grid) and _knows(grid):
+            return FloatDistribution(grid.low, grid.last, step=grid.step)
         return FloatDistribution(dimension.low, dimension.high, log=dimension.log)
     if isinstance(dimension, Int):
-        return IntDistribution(dimension.low, dimension.high, log=dimension.log)
+        last = dimension.decode(1.0)  # Optuna warns of a bound between two steps
+        return IntDistribution(dimension.low, last, log=dimension.log, step=dimension.step)
+    if isinstance(dimension, Ordinal):
+        return CategoricalDistribution(dimension.values)
     if isinstance(dimension, Categorical):
         written = [plain(choice) for choice in dimension.choices]
         if any(isinstance(one, int) and abs(one) >= 10**308 for one in written):
@@ -132,7 +142,17 @@ def _distribution(dimension: Dimension) -> BaseDistribution:
         if len(set(written)) < len(written):
             raise ValueError(f"a study cannot tell these choices apart: {list(dimension.choices)!r}")
         return CategoricalDistribution(written)
-    raise TypeError(f"a study stores Float, Int and Categorical, got {dimension!r}")
+    raise TypeError(f"a study stores Float, Int, Ordinal and Categorical, got {dimension!r}")
+
+
+def _knows(grid: Grid) -> bool:
+    """Whether Optuna, which counts steps in float64, finds every value of a grid on it.
+
+    It subtracts low, divides by the step and takes what is within 1e-8 of a whole number; and the last value
+    must be a whole number of steps from low as they are written.
+    """
+    largest = max(abs(grid.low), abs(grid.last))
+    return LIMITS.units * math.ulp(largest) < LIMITS.step * grid.step and grid.is_written(grid.count - 1)
 
 
 def encode(space: Space, trial: Trial) -> FrozenTrial:
@@ -216,5 +236,5 @@ def _restore(dimension: Dimension, value: Any) -> Any:
     """A value of the dimension; raises ValueError if that does not hold it."""
     if isinstance(dimension, Categorical):
         return dimension.choices[[plain(choice) for choice in dimension.choices].index(value)]
-    dimension.encode(value)
-    return int(value) if isinstance(dimension, Int) else float(value)
+    position = dimension.encode(value)
+    return float(value) if dimension.levels is None else dimension.decode(position)

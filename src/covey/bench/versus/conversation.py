@@ -44,12 +44,13 @@ def described(space: Space) -> list[dict[str, Any]]:
 
 
 def _words(dimension: Dimension) -> dict[str, Any]:
-    if not isinstance(dimension, (Float, Int, Categorical)):
-        raise ValueError(f"peers know Float, Int and Categorical, got {dimension!r}")
+    words = describe_dimension(dimension)
+    if not isinstance(dimension, (Float, Int, Categorical)) or "step" in words:
+        raise ValueError(f"peers know Float and Int without a step, and Categorical, got {dimension!r}")
     # A peer gives choices back as it gets them, so they must be what JSON can say.
     if isinstance(dimension, Categorical) and any(plain(one) is not one for one in dimension.choices):
         raise ValueError(f"peers know choices of texts, numbers and None, got {dimension!r}")
-    return describe_dimension(dimension)
+    return words
 
 
 class Conversation:

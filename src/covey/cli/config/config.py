@@ -14,7 +14,7 @@ from covey.cli.config.document import Document, cut, did_you_mean, read_document
 from covey.cli.config.keys import BUDGET, CHECKS, SETTINGS, SQLITE
 from covey.cli.program import Reading, placeholders, text_of
 from covey.errors import shown
-from covey.space import Categorical, Dimension, Float, Int, Space
+from covey.space import Categorical, Dimension, Float, Int, Ordinal, Space
 from covey.space.conditions import when_of
 from covey.space.dimensions import is_finite
 from covey.study.location import file_address, located
@@ -159,13 +159,20 @@ def _space(document: Document) -> Space:
 
 def _number_range(kind: type[Float] | type[Int]) -> Callable[[Mapping[str, Any]], Dimension]:
     def make(table: Mapping[str, Any]) -> Dimension:
-        made = kind(table["low"], table["high"], table.get("log", False))
+        keywords = {key: table[key] for key in ("log", "step") if key in table}
+        made = kind(table["low"], table["high"], **keywords)
         for key in ("low", "high"):
             if kind is Int and abs(table[key]) > LIMITS.whole:
                 raise ValueError(f"{key} must be within -2**53 to 2**53, got {shown(table[key])}")
         return made
 
     return make
+
+
+def _levels(table: Mapping[str, Any]) -> Dimension:
+    if not isinstance(table["levels"], list):
+        raise ValueError(f"levels must be a list of numbers, got {shown(table['levels'])}")
+    return Ordinal(table["levels"], table.get("log", False))
 
 
 def _is_choice(value: Any) -> bool:
@@ -183,8 +190,9 @@ def _choice(table: Mapping[str, Any]) -> Dimension:
 
 
 _KINDS: dict[str, tuple[Callable[[Mapping[str, Any]], Dimension], list[str], list[str]]] = {
-    "float": (_number_range(Float), ["low", "high"], ["log"]),
-    "int": (_number_range(Int), ["low", "high"], ["log"]),
+    "float": (_number_range(Float), ["low", "high"], ["step", "log"]),
+    "int": (_number_range(Int), ["low", "high"], ["step", "log"]),
+    "ordinal": (_levels, ["levels"], ["log"]),
     "categorical": (_choice, ["choices"], []),
 }
 """Type -> how a dimension is made, the keys it needs, and those it may have."""

@@ -39,9 +39,9 @@ log = true                      # on a logarithmic scale
 [space.depth]
 type = "int"
 low = 2
-high = 8
+high = 8                        # included; step = 2 leaves every second out, floats have a step too
 
 [space.kind]
-type = "categorical"
+type = "categorical"            # of numbers with an order: type = "ordinal", levels = [1, 2, 5, 10]
 choices = ["plain", "fancy"]
 """

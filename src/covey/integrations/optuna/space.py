@@ -20,11 +20,15 @@ from optuna.distributions import (
 
 from covey.errors import shown
 from covey.space import Categorical, Float, Int, Space
+from covey.space.levels import stepped
 
 
 @dataclass(frozen=True)
 class Axis:
     """A parameter as a dimension: Optuna's number is ``origin + step * value``, within its bounds.
+
+    Steps are counted rather than left to a ``Float`` or an ``Int`` of covey: Optuna takes numbers that are
+    further from a step, and more of them than float64 tells apart.
 
     Attributes:
         dimension: what covey varies.
@@ -47,8 +51,8 @@ class Axis:
 
     def outward(self, value: Any) -> float:
         """Optuna's number for a value of the dimension."""
-        whole = round(value) if self.discrete else value
-        return float(min(max(self.origin + self.step * whole, self.low), self.high))
+        number = stepped(self.origin, self.step, round(value)) if self.discrete else value
+        return float(min(max(number, self.low), self.high))
 
     def draw(self, rng: np.random.Generator) -> float:
         """Optuna's number for a value at random, each with its fair share."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from covey.integrations.labelled import Labelled
 from covey.integrations.ray.domains import Multiples
-from covey.space import Categorical, Float, Int
+from covey.space import Categorical, Float, Int, Ordinal
 from covey.space.describe import plain
 
 
@@ -19,13 +19,21 @@ class Kind(NamedTuple):
     build: Callable[[list[Any]], Any]
 
 
+def _ranged(kind: type[Float] | type[Int], parts: list[Any]) -> Float | Int:
+    low, high, log, *step = parts  # a file may do without the step
+    return kind(low, high, log, step=step[0]) if step else kind(low, high, log)
+
+
 KINDS: dict[str, Kind] = {
     "dict": Kind(dict, dict.items, dict),
     "list": Kind(list, list, list),
     "tuple": Kind(tuple, list, tuple),
     "range": Kind(range, lambda r: [r.start, r.stop], lambda parts: range(*parts)),
-    "Float": Kind(Float, lambda d: [float(d.low), float(d.high), d.log], lambda parts: Float(*parts)),
-    "Int": Kind(Int, lambda d: [d.low, d.high, d.log], lambda parts: Int(*parts)),
+    "Float": Kind(
+        Float, lambda d: [float(d.low), float(d.high), d.log, d.step], lambda parts: _ranged(Float, parts)
+    ),
+    "Int": Kind(Int, lambda d: [d.low, d.high, d.log, d.step], lambda parts: _ranged(Int, parts)),
+    "Ordinal": Kind(Ordinal, lambda d: [list(d.values), d.log], lambda parts: Ordinal(*parts)),
     "Categorical": Kind(Categorical, lambda d: d.choices, Categorical),
     "Labelled": Kind(Labelled, lambda d: [d.levelled, d.labels], lambda parts: Labelled(*parts)),
     "Multiples": Kind(Multiples, lambda m: [m.factors, m.step, m.whole], lambda parts: Multiples(*parts)),

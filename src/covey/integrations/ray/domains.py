@@ -9,7 +9,8 @@ from typing import Any
 
 from covey.errors import needs, shown
 from covey.integrations.labelled import Labelled, listed
-from covey.space import Dimension, Float, Int
+from covey.space import Dimension, Float, Int, Ordinal
+from covey.space.levels import stepped
 
 with needs("ray"):
     from ray.tune.search import sample
@@ -63,7 +64,7 @@ class Multiples:
     whole: bool
 
     def __getitem__(self, level: int) -> int | float:
-        value = self.factors[level] * self.step
+        value = stepped(0, self.step, self.factors[level])
         return int(value) if self.whole else float(value)
 
     def index(self, value: Any) -> int:
@@ -74,12 +75,18 @@ class Multiples:
         return self.factors.index(factor)
 
 
-def _stepped(domain: Any, step: float, log: bool) -> Labelled:
+def _stepped(domain: Any, step: float, log: bool) -> Dimension:
     whole = isinstance(domain, sample.Integer)
     # Steps make Tune include the upper bound, whole ones of 1 excepted.
     upper = domain.upper - 1 if whole and step == 1 else domain.upper
     first, last = _inwards(domain.lower / step, math.ceil), _inwards(upper / step, math.floor)
-    return Labelled(Int(first, last, log), Multiples(range(first, last + 1), step, whole))
+    multiples = Multiples(range(first, last + 1), step, whole)
+    if log or (whole and step % 1):  # an Int has neither; Tune cuts off what is not whole
+        return Labelled(Int(first, last, log), multiples)
+    if first == last:
+        return Ordinal([multiples[0]])
+    low, high = stepped(0, step, first), stepped(0, step, last)
+    return Int(int(low), int(high), step=int(step)) if whole else Float(low, high, step=step)
 
 
 def _inwards(bound: float, rounded: Callable[[float], int]) -> int:
