@@ -34,11 +34,14 @@ class Pace:
 
 PACE = Pace()
 
+_EXACT = 1e-13
+"""A constraint that is violated by no more is held: some roundings of numbers around 1."""
+
 
 def least_distance(C: Array, h: Array) -> Array:
     """The shortest y (f,) with C y <= h, by non-negative least squares (Lawson and Hanson 1974, ch. 23).
 
-    The rows that hold y back are then solved for once more, to the last digit.
+    Where that is not exact, the rows that hold y back are solved for once more.
     """
     from scipy.optimize import nnls  # slow to import
 
@@ -53,10 +56,11 @@ def least_distance(C: Array, h: Array) -> Array:
     if rest <= 0:
         return _pushed(C, h)
     rough = -(C.T @ weights) / rest
+    if (C @ rough - h).max() <= _EXACT:
+        return np.asarray(rough)
     back = weights > 0
     polished = np.linalg.lstsq(C[back], h[back], rcond=None)[0]
-    fits = (C @ polished - h).max() <= max((C @ rough - h).max(), 1e-13)
-    return np.asarray(polished if fits else rough, dtype=float)
+    return np.asarray(min(polished, rough, key=lambda y: float((C @ y - h).max())), dtype=float)
 
 
 def _pushed(C: Array, h: Array) -> Array:
@@ -68,7 +72,7 @@ def _pushed(C: Array, h: Array) -> Array:
             change = max((C[k] @ y - h[k]) / length[k], -weight[k])
             weight[k] += change
             y -= change * C[k]
-        if (C @ y - h).max() <= 1e-13:
+        if (C @ y - h).max() <= _EXACT:
             break
     return y
 

@@ -32,14 +32,15 @@ class Walk:
             is long where an oblique polytope is long; the others change few columns, which is the way
             into corners: in a simplex of 20 columns any other direction soon meets a face.
         edges: directions that change few columns, for each column.
-        pool: points from which a spread design is picked: of more, ever more lie in corners.
+        pool: points from which a spread design is picked: of more, ever more of the picked lie in corners;
+            of fewer, gaps stay larger.
     """
 
     steps: int = 10
     each: int = 6
     every: int = 3
     edges: int = 8
-    pool: int = 512
+    pool: int = 256
 
 
 WALK = Walk()
