@@ -246,7 +246,8 @@ class Optimizer:
         rows = list[Array]()
         if n == 0:
             return rows, search
-        for row in initial_rows(self.space, self.initial, self.seed, len(self._history), n):
+        design = initial_rows(self.space, self.initial, self.seed, len(self._history), n, search.region)
+        for row in design:
             if search.exhausted:
                 break
             row = search.pinned(row[None], rng)[0]

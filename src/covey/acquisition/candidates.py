@@ -12,6 +12,7 @@ from covey.errors import SpaceExhausted
 from covey.space import Space
 from covey.space.designs import ENUMERABLE, quasi_random, random, untried
 from covey.space.features import Features
+from covey.space.region import Region
 
 SEPARATION = 1e-6
 """Two rows are the same point if no continuous column is further apart than this."""
@@ -65,6 +66,7 @@ class Search:
         keys: the same as bytes, where all columns have levels; empty where there is a continuum.
         anchors: the best observed rows, the best first (a, d).
         fixed: the position of each column that is held; NaN where it is free (d,).
+        region: what constraints leave of the space, columns held; None where there are none.
         effort: how hard to look.
     """
 
@@ -74,6 +76,7 @@ class Search:
     keys: frozenset[bytes]
     anchors: Array
     fixed: Array
+    region: Region | None = None
     effort: Effort = THOROUGH
 
     @staticmethod
@@ -82,7 +85,8 @@ class Search:
         discrete = len(features.continuous) == 0
         keys = frozenset(row.tobytes() for row in tried) if discrete else frozenset()
         held = np.full(len(space), np.nan) if fixed is None else fixed
-        return Search(space, features, tried, keys, tried[:0], held)
+        region = None if space.region is None else space.region.held(held)
+        return Search(space, features, tried, keys, tried[:0], held, region)
 
     def without(self, row: Array) -> Search:
         """The same where one more row (d,) has been tried."""
@@ -109,6 +113,20 @@ class Search:
         held = self.filled(np.where(np.isnan(self.fixed), rows, self.fixed), rows, rng)
         # What a held column brings with it may be held too.
         return self.space.conditions.settled(np.where(np.isnan(self.fixed), held, self.fixed))
+
+    def admits(self, rows: Array) -> NDArray[np.bool_]:
+        """Which rows (m, d) satisfy all constraints (m,)."""
+        return np.ones(len(rows), dtype=bool) if self.region is None else self.region.holds(rows)
+
+    def _drawn(self, rows: Array, rng: np.random.Generator) -> Array:
+        """Those of random rows, columns held, that satisfy all constraints."""
+        rows = self.pinned(rows, rng)
+        return rows if self.region is None else rows[self.region.holds(rows)]
+
+    def _random(self, size: int, rng: np.random.Generator) -> Array:
+        """Rows at random, columns held: so many, or as many as are found where there are constraints."""
+        rows = random(self.space, size, rng) if self.region is None else self.region.sample(size, rng)
+        return self._drawn(rows, rng)
 
     @property
     def whole(self) -> bool:
@@ -140,7 +158,7 @@ class Search:
             return untried(self.space, self.keys, size, rng)
         if (rows := self._listed()) is not None:
             return rows[rng.permutation(len(rows))[:size]]
-        rows = self.pinned(random(self.space, size, rng), rng)
+        rows = self._random(size, rng)
         return rows[[row.tobytes() not in self.keys for row in rows]]
 
     def is_new(self, row: Array) -> bool:
@@ -161,7 +179,7 @@ class Search:
         """
         for _ in range(TRIES):
             finite = self.space.size is not None
-            rows = self._untried(1, rng) if finite else self.pinned(random(self.space, 1, rng), rng)
+            rows = self._untried(1, rng) if finite else self._random(1, rng)
             if len(rows) and (finite or self.is_new(rows[0])):
                 return np.asarray(rows[0])
         raise SpaceExhausted("no configuration is left that has not been asked for")
@@ -172,6 +190,8 @@ class Search:
             return self._untried(ENUMERABLE, rng), self.tried[:0]
         if self.space.size is not None:
             everywhere = self._untried(self.effort.scan, rng)
+        elif self.region is not None:
+            everywhere = self._random(self.effort.scan, rng)
         else:
             everywhere = self.pinned(quasi_random(self.space, self.effort.scan, rng), rng)
         return everywhere, self._around_anchors(rng)
@@ -189,8 +209,8 @@ class Search:
         jump = moved == rows
         jump[:, self.features.continuous] = False
         jump[:, np.setdiff1d(self.discrete, self.features.ordered)] = True
-        changed = np.where(change, np.where(jump, anywhere, moved), rows)
-        return self.pinned(self.filled(changed, rows, rng), rng)
+        changed = self.filled(np.where(change, np.where(jump, anywhere, moved), rows), rows, rng)
+        return self._drawn(changed if self.region is None else self.region.near(changed, rows, rng), rng)
 
     def filled(self, rows: Array, before: Array, rng: np.random.Generator) -> Array:
         """Rows (m, d) that were others before, what exists only since then at random positions."""

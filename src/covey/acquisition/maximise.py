@@ -47,7 +47,7 @@ def maximise(surface: Surface, search: Search, rng: np.random.Generator) -> Arra
     rows = np.concatenate([peaks, *groups])
     heights = np.concatenate([surface.value(peaks), *values])
     for k in np.argsort(-heights, kind="stable"):
-        if search.is_new(rows[k]):
+        if search.is_new(rows[k]) and search.admits(rows[k : k + 1])[0]:
             return np.asarray(rows[k])
     return search.any_new(rng)
 
@@ -58,9 +58,9 @@ def _ascend(surface: Surface, search: Search, rows: Array, rng: np.random.Genera
     if search.whole:
         return rows
     if len(discrete) == 0:
-        return _climb(surface, rows, continuous)
+        return _climb(surface, search, rows, continuous)
     rows = _stride(surface, search, _exchange(surface, search, rows, rng))
-    return _climb(surface, _exchange(surface, search, rows, rng), continuous)
+    return _climb(surface, search, _exchange(surface, search, rows, rng), continuous)
 
 
 def _stride(surface: Surface, search: Search, rows: Array) -> Array:
@@ -68,17 +68,19 @@ def _stride(surface: Surface, search: Search, rows: Array) -> Array:
 
     Exchanges move one column at a time, which is no way along a valley; rows that end lower stay.
     """
-    moved = search.nearest(_climb(surface, rows, search.free(search.features.ordered)))
+    moved = search.nearest(_climb(surface, search, rows, search.free(search.features.ordered)))
     higher = _open_values(surface, search, moved) > surface.value(rows)
     return np.where(higher[:, None], moved, rows)
 
 
-def _climb(surface: Surface, rows: Array, columns: NDArray[np.intp]) -> Array:
-    """L-BFGS-B in some columns of all rows (k, d) at once, as one separable problem."""
+def _climb(surface: Surface, search: Search, rows: Array, columns: NDArray[np.intp]) -> Array:
+    """L-BFGS-B in some columns of all rows (k, d) at once, as one separable problem; or inside a region."""
     from scipy.optimize import minimize  # slow to import
 
     if len(columns) == 0:
         return rows
+    if search.region is not None:
+        return search.region.climb(surface.value_and_gradient, rows, PATIENCE.climbs, columns)
     shape = (len(rows), len(columns))
 
     def downhill(flat: Array) -> tuple[float, Array]:
@@ -120,10 +122,12 @@ def _exchange(surface: Surface, search: Search, rows: Array, rng: np.random.Gene
 
 
 def _open_values(surface: Surface, search: Search, rows: Array) -> Array:
-    """Values (k,) of rows (k, d); -inf of those that have been tried and have no continuum to move in."""
+    """Values (k,) of rows (k, d); -inf of those that have been tried or may not be."""
     values = surface.value(rows)
     if len(search.features.continuous) == 0:
         values[[row.tobytes() in search.keys for row in rows]] = -np.inf
+    if search.region is not None:
+        values[~search.region.holds(rows)] = -np.inf
     return values
 
 

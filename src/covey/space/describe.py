@@ -25,7 +25,10 @@ _TOLD = 5
 
 def describe(space: Space) -> dict[str, dict[str, Any]]:
     """A space as plain data, by parameter. Equal descriptions are equal spaces."""
-    return {name: describe_dimension(dimension) for name, dimension in space.dimensions.items()}
+    described = {name: describe_dimension(dimension) for name, dimension in space.dimensions.items()}
+    rules = [rule.text for rule in space.constraints.rules]
+    # No parameter has an empty name.
+    return {**described, **({"": {"constraints": rules}} if rules else {})}
 
 
 def describe_dimension(dimension: Dimension) -> dict[str, Any]:

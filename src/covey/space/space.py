@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,9 @@ import numpy as np
 from covey.arrays import Array
 from covey.errors import shown
 from covey.space.conditions import conditions, when_of
-from covey.space.dimensions import Dimension
+from covey.space.constraints import Constraints, Rule
+from covey.space.dimensions import Dimension, is_number
+from covey.space.region import region
 from covey.space.when import plain_when
 
 LISTABLE = 2**17
@@ -26,13 +28,20 @@ _MEMBERS = ("levels", "ordered", "spread", "position", "level", "encode", "decod
 
 
 class Space:
-    """Named dimensions, in the order given.
+    """Named dimensions, in the order given, and constraints on them.
 
     Args:
-        dimensions: name -> ``Float``, ``Int`` or ``Categorical`` (or any other ``Dimension``).
+        dimensions: name -> ``Float``, ``Int``, ``Ordinal`` or ``Categorical`` (or any other ``Dimension``).
+        constraints: texts such as "a + b + c == 1" or "temp * dose <= 400", in a small language of
+            arithmetic, comparisons, and, or, not, abs, min, max, sqrt, log and exp; or functions of a dict
+            of parameters that return a bool.
     """
 
-    def __init__(self, dimensions: Mapping[str, Dimension]) -> None:
+    def __init__(
+        self,
+        dimensions: Mapping[str, Dimension],
+        constraints: Sequence[str | Callable[[dict[str, Any]], bool]] = (),
+    ) -> None:
         if not isinstance(dimensions, Mapping) or not dimensions:
             raise ValueError(f"Space: give a non-empty dict of name -> dimension, got {shown(dimensions)}")
         for name, dimension in dimensions.items():
@@ -46,29 +55,46 @@ class Space:
                 )
         self.dimensions: dict[str, Dimension] = dict(dimensions)
         self.conditions = conditions(self.dimensions)
+        choices = {name: getattr(dim, "choices", None) for name, dim in self.dimensions.items()}
+        try:
+            self.constraints = Constraints.of(constraints, choices, self._affine())
+        except ValueError as error:
+            raise ValueError(f"Space: {error}") from None
+        self.region = region(self) if self.constraints.rules else None
 
     def __len__(self) -> int:
         return len(self.dimensions)
 
     def __eq__(self, other: object) -> bool:
         # Order counts: the same numbers in another order are other configurations.
-        return isinstance(other, Space) and list(other.dimensions.items()) == list(self.dimensions.items())
+        if not isinstance(other, Space) or other.constraints != self.constraints:
+            return False
+        return list(other.dimensions.items()) == list(self.dimensions.items())
 
     def __hash__(self) -> int:
         return hash(tuple(self.dimensions.items()))
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{name!r}: {dim!r}" for name, dim in self.dimensions.items())
-        return f"Space({{{inner}}})"
+        rules = [rule.text for rule in self.constraints.rules]
+        return f"Space({{{inner}}}{f', constraints={rules}' if rules else ''})"
+
+    def _affine(self) -> list[str]:
+        """The numbers that always exist and whose positions are proportional to their values."""
+        return [
+            name
+            for name, dim in self.dimensions.items()
+            if dim.ordered and not getattr(dim, "log", False) and not when_of(dim) and _is_number(dim)
+        ]
 
     @property
     def size(self) -> int | None:
         """The number of configurations; None when a dimension is a continuum.
 
-        With conditions, the rows of the cube that are the same configuration count once; of a space that is
-        too large to be looked at whole, all count.
+        With conditions, the rows of the cube that are the same configuration count once, and with constraints
+        those that satisfy them; of a space that is too large to be looked at whole, all count.
         """
-        listed = self.every if self.conditions else None
+        listed = self.every if self.conditions or self.region else None
         return self._rows if listed is None else len(listed)
 
     @property
@@ -84,7 +110,8 @@ class Space:
             return None
         axes = [dim.position(np.arange(float(dim.levels or 1))) for dim in self.dimensions.values()]
         grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-        return np.unique(self.conditions.settled(grid), axis=0)
+        rows = np.unique(self.conditions.settled(grid), axis=0)
+        return rows[self.region.holds(rows)] if self.region else rows
 
     def encode(self, params: Mapping[str, Any]) -> Array:
         """The row (d,) of a configuration; raises ValueError if it is not one of this space."""
@@ -103,7 +130,18 @@ class Space:
             except ValueError as error:
                 raise ValueError(f"parameter {shown(name)}: {error}") from None
         self._check_present(params, row)
+        if self.region is not None and not self.region.holds(row[None])[0]:
+            broken = next(rule.text for rule in self.constraints.rules if not self._keeps(rule, params))
+            raise ValueError(f"parameters must satisfy {broken!r}, got {shown(dict(params))}")
         return row
+
+    def _keeps(self, rule: Rule, params: Mapping[str, Any]) -> bool:
+        values = {name: np.array([params.get(name)], dtype=object) for name in self.dimensions}
+        for name, value in params.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                values[name] = np.array([float(value)])
+        absent = {name: np.array([name not in params]) for name in self.dimensions}
+        return bool(rule.holds(values, absent)[0])
 
     def positions(self, params: Mapping[str, Any]) -> Array:
         """Positions (d,) of some parameters, NaN for the others; raises ValueError for wrong ones."""
@@ -150,6 +188,14 @@ class Space:
         }
 
     def spread(self, uniform: Array) -> Array:
-        """Rows (m, d) of configurations for uniform numbers (m, d)."""
+        """Rows (m, d) for uniform numbers (m, d): configurations, if there are no constraints."""
+        return self.conditions.settled(self.box_rows(uniform))
+
+    def box_rows(self, uniform: Array) -> Array:
+        """Rows (m, d) for uniform numbers (m, d), as if every parameter always existed."""
         columns = [dim.spread(uniform[:, k]) for k, dim in enumerate(self.dimensions.values())]
-        return self.conditions.settled(np.stack(columns, axis=1))
+        return np.stack(columns, axis=1)
+
+
+def _is_number(dimension: Dimension) -> bool:
+    return is_number(dimension.decode(0.0)) and is_number(dimension.decode(1.0))

@@ -102,7 +102,7 @@ def load(path: Path) -> Config:
         InputError: at the first thing that is wrong, with its line and what is accepted.
     """
     document = read_document(path)
-    document.check_keys((), document.data, [*CHECKS, "space"])
+    document.check_keys((), document.data, [*CHECKS, "constraints", "space"])
     given = {key: _checked(document, key) for key in CHECKS if key in document.data}
     if "name" not in given:
         raise document.wrong((), 'name is missing; give one like name = "my-study"')
@@ -147,14 +147,23 @@ def _space(document: Document) -> Space:
         raise document.wrong(("space",), message)
     dimensions = {name: _dimension(document, name, table) for name, table in tables.items()}
     try:
-        space = Space(dimensions)
+        space = Space(dimensions, _constraints(document))
     except ValueError as error:
-        raise document.wrong(("space",), str(error).removeprefix("Space: ")) from None
+        where = "constraints" if "constraint" in str(error) or "satisfies" in str(error) else "space"
+        raise document.wrong((where,), str(error).removeprefix("Space: ")) from None
     choices = sum(one.levels for one in space.dimensions.values() if isinstance(one, Categorical))
     if choices > LIMITS.choices:
         message = f"space has {choices} choices in all; {LIMITS.choices} are accepted"
         raise document.wrong(("space",), message)
     return space
+
+
+def _constraints(document: Document) -> list[str]:
+    given = document.data.get("constraints", [])
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        accepted = 'a list of texts like ["a + b + c == 1", "temp * dose <= 400"]'
+        raise document.wrong(("constraints",), f"constraints must be {accepted}, got {shown(given)}")
+    return given
 
 
 def _number_range(kind: type[Float] | type[Int]) -> Callable[[Mapping[str, Any]], Dimension]:
