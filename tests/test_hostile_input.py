@@ -195,8 +195,14 @@ STUDY = {
     "lists in lists": ({"noise": "[" * 9000 + "]" * 9000}, "nested too deeply"),
     "tables in tables": ({"noise": "{a=" * 9000 + "1" + "}" * 9000}, "nested too deeply"),
     "a key of thousands of parts": ({".".join("a" * 9000): "1"}, "too many parts"),
-    "a type that is a list": ({"space.y": "{type = []}"}, "must be one of float, int, categorical; got []"),
-    "a type that is a table": ({"space.y": "{type = {}}"}, "must be one of float, int, categorical; got {}"),
+    "a type that is a list": (
+        {"space.y": "{type = []}"},
+        "must be one of float, int, ordinal, categorical; got []",
+    ),
+    "a type that is a table": (
+        {"space.y": "{type = {}}"},
+        "must be one of float, int, ordinal, categorical; got {}",
+    ),
     "seconds beyond float64": ({"seconds": f"1{'0' * 400}"}, "a positive number of seconds up to 315360000"),
     "a timeout that no wait can take": ({"timeout": "1e308"}, "a positive number of seconds up to 1728000"),
     "a target beyond float64": ({"target": f"1{'0' * 400}"}, "finite number"),

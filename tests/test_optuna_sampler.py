@@ -137,6 +137,18 @@ def test_every_kind_of_parameter_comes_in_its_own_type_and_range(given):
     assert len(optimizer_of(study).trials) == 12
 
 
+def test_steps_are_what_can_be_set():
+    tenths = {"x": FloatDistribution(-0.3, 1.0, step=0.1), "y": FloatDistribution(20, 90, step=0.7)}
+    study = study_of(sampler={"search_space": tenths, "n_initial": 3})
+    for k in range(9):
+        study.tell(study.ask(tenths), math.sin(k))
+    alone = study_of(sampler={})
+    for _ in range(9):  # drawn at random, each on its own
+        alone.tell(alone.ask(tenths), 0.0)
+    for trial in study.trials + alone.trials:
+        assert all(len(str(value).partition(".")[2]) == 1 for value in trial.params.values())
+
+
 def test_every_kind_of_parameter_comes_back_from_a_database_to_the_last_bit(sqlite):
     study = study_of(storage=sqlite, study_name="mixed", sampler={"search_space": MIXED, "n_initial": 2})
     for k in range(4):

@@ -61,6 +61,7 @@ def test_bounds_and_scales_are_the_same(domain, dimension):
     ("domain", "values"),
     [
         (tune.quniform(0, 1, 0.25), [0.0, 0.25, 0.5, 0.75, 1.0]),
+        (tune.qrandint(3, 7, 4), [4]),
         (tune.qrandint(2, 10, 2), [2, 4, 6, 8, 10]),
         (tune.qrandint(3, 11, 4), [4, 8]),
         (tune.qrandint(2, 5, 1), [2, 3, 4]),
@@ -75,6 +76,20 @@ def test_steps_and_choices_have_the_values_of_tune_and_their_types(domain, value
     assert ours == values
     assert list(map(type, ours)) == list(map(type, values))
     assert all(domain.sample() in values for _ in range(50))
+
+
+@pytest.mark.parametrize("domain", [tune.quniform(0.1, 0.7, 0.1), tune.qloguniform(0.1, 0.7, 0.1)], ids=str)
+def test_steps_are_what_can_be_set(domain):
+    dimension = as_dimension(domain)
+    ours = [dimension.decode(float(dimension.position(k))) for k in range(dimension.levels)]
+    assert ours == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+    theirs = [domain.sample() for _ in range(50)]  # some of them 0.30000000000000004
+    assert {dimension.decode(dimension.encode(value)) for value in theirs} <= set(ours)
+
+
+def test_steps_are_covey_steps_where_covey_has_them():
+    assert as_dimension(tune.quniform(-1, 1, 0.5)) == covey.Float(-1, 1, step=0.5)
+    assert as_dimension(tune.qrandint(0, 21, 5)) == covey.Int(0, 20, step=5)
 
 
 @pytest.mark.parametrize(
@@ -133,11 +148,17 @@ def test_a_layout_survives_json():
             **NESTED,
             "steps": [tune.quniform(0, 1, 0.1), tune.qrandint(1, 9, 2)],
             "one": covey.Categorical(["a", None]),
+            "dose": covey.Ordinal([1, 2.5, 10], log=True),
         }
     )
     again = Layout(load(json.loads(json.dumps(dump(layout.tree)))))
     assert again.tree == layout.tree
     assert again.space == layout.space
+
+
+def test_bounds_are_read_without_a_step():
+    assert load({"Float": [0.0, 1.0, False]}) == covey.Float(0.0, 1.0)
+    assert load({"Int": [1, 9, True]}) == covey.Int(1, 9, log=True)
 
 
 def test_what_is_no_data_has_no_json():

@@ -44,11 +44,8 @@ class Ordinal:
         _check(values, log)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "log", log)
-        for one, other, apart in zip(values, values[1:], np.diff(self._positions), strict=False):
-            if apart <= 0:
-                raise ValueError(
-                    f"Ordinal: levels must be apart in float64, got {shown(one)} and {shown(other)}"
-                )
+        _check_apart(values, values)
+        _check_apart(values, self._positions)
 
     def __repr__(self) -> str:
         when = f", when={dict(plain_when(as_when(self.when)))!r}" if self.when else ""
@@ -106,6 +103,13 @@ class Ordinal:
 def _nearest(rising: Sequence[float] | Array, value: float) -> int:
     """The place of the number nearest to a value."""
     return min(beside(bisect_right(rising, value) - 1, len(rising)), key=lambda k: abs(rising[k] - value))
+
+
+def _check_apart(values: tuple[Any, ...], numbers: Iterable[float]) -> None:
+    """Refuse values whose numbers are the same in float64."""
+    for (one, other), (a, b) in zip(pairwise(values), pairwise(numbers), strict=True):
+        if float(a) >= float(b):
+            raise ValueError(f"Ordinal: levels must be apart in float64, got {shown(one)} and {shown(other)}")
 
 
 def _check(values: tuple[Any, ...], log: Any) -> None:
