@@ -213,7 +213,7 @@ STUDY = {
     ),
     "whole numbers past float64's": ({"space.n": f'{{type = "int", low = 1, high = {2**53 + 1}}}'}, "2**53"),
     "a name with a NUL": ({"name": '"a\\u0000b"'}, "printable characters"),
-    "a long name": ({"name": f'"{"a" * 100_000}"'}, "up to 200 printable characters, got 'aaa"),
+    "a long name": ({"name": f'"{"a" * 100_000}"'}, "up to 512 printable characters, got 'aaa"),
     "a parameter with a space around it": ({'space." x"': GOOD["space.x"]}, "begins or ends with a space"),
     "a parameter with an escape": ({'space."\\u001b[2J"': GOOD["space.x"]}, "cannot be shown"),
     "a port that is none": ({"storage": '"postgresql://h:notaport/d"'}, "a host and a port"),

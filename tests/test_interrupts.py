@@ -130,15 +130,15 @@ def test_ctrl_c_in_each_write_loses_nothing_that_was_returned(sqlite, monkeypatc
 def test_a_second_ctrl_c_does_not_wait_for_a_choice(monkeypatch):
     thinking, enough = threading.Event(), threading.Event()
 
-    def think(self, n):
+    def think(self, n, *, fixed=None):
         thinking.set()
         assert enough.wait(60)
 
     def impatient():
-        thinking.wait(60)
-        press()
-        time.sleep(0.3)
-        press()
+        if thinking.wait(60):
+            press()
+            time.sleep(0.3)
+            press()
 
     monkeypatch.setattr(covey.Optimizer, "ask", think)
     threading.Thread(target=impatient).start()

@@ -73,7 +73,13 @@ class Attack:
 
     def after(self, seconds, deed):
         """Do something so long after the file was locked."""
-        threading.Thread(target=lambda: (self.held.wait(60) and time.sleep(seconds)) or deed()).start()
+
+        def wait_and_do():
+            if self.held.wait(60):
+                time.sleep(seconds)
+                deed()
+
+        threading.Thread(target=wait_and_do).start()
 
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["batches", "asynchronous"])

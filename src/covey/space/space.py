@@ -50,8 +50,8 @@ class Space:
             complete = all(hasattr(dimension, part) for part in _MEMBERS)
             if isinstance(dimension, type) or not complete:
                 raise ValueError(
-                    f"Space: dimension {shown(name)} must be Float, Int or Categorical (or have the members "
-                    f"of covey.Dimension), got {shown(dimension)}"
+                    f"Space: dimension {shown(name)} must be Float, Int, Ordinal or Categorical (or have the "
+                    f"members of covey.Dimension), got {shown(dimension)}"
                 )
         self.dimensions: dict[str, Dimension] = dict(dimensions)
         self.conditions = conditions(self.dimensions)

@@ -57,7 +57,7 @@ class Study:
     def __init__(self, url: str | URL, name: str, space: Space) -> None:
         from sqlalchemy import URL
 
-        check_study("url", "" if isinstance(url, URL) else url, name)
+        check_study("storage", "" if isinstance(url, URL) else url, name)
         if not isinstance(space, Space):
             raise TypeError(f"space must be a covey.Space, got {shown(space)}")
         self._url, self.name, self.space = located(url), name, space
