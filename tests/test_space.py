@@ -72,7 +72,7 @@ def log_ints(draw, most=2**40):
         (lambda: Space([Float(0, 1)]), "non-empty dict of name -> dimension"),
         (lambda: Space({"": Float(0, 1)}), "names must be non-empty strings, got ''"),
         (lambda: Space({3: Float(0, 1)}), "names must be non-empty strings, got 3"),
-        (lambda: Space({"x": (0, 1)}), r"'x' must be Float, Int or Categorical .*, got \(0, 1\)"),
+        (lambda: Space({"x": (0, 1)}), r"'x' must be Float, Int, Ordinal or Categorical .*, got \(0, 1\)"),
         pytest.param(lambda: Float(0, 10**400), "high must be a finite number", id="float-overflow"),
         pytest.param(lambda: Int(0, 10**400), "high|2\\*\\*53", id="int-overflow"),
         pytest.param(lambda: Categorical([([1],), 2]), "choices must be hashable", id="nested-list"),

@@ -21,6 +21,9 @@ iterations = 10                 # batches; or one or more of these:
 # max_failures = 10             # give up after so many
 # asynchronous = true           # start the next program as soon as one ends; good for uneven durations
 
+# constraints = ["rate * depth <= 2"]   # arithmetic, comparisons, and or not, abs min max sqrt log exp
+# fixed = {kind = "plain"}      # parameters that are held; covey ask --fix kind=plain does it once
+
 # strategy = "auto"             # sequential ats j-ats h-ats b-lcb ats-b-lcb p-ts ats-p-ts lp ats-lp
 # acquisition = "log-ei"        # ei lcb pi log-ei ts
 # noise = "learn"               # or the standard deviation of the noise; 0.0 if there is none
@@ -40,6 +43,7 @@ log = true                      # on a logarithmic scale
 type = "int"
 low = 2
 high = 8                        # included; step = 2 leaves every second out, floats have a step too
+# when = {kind = "fancy"}       # exists only then; its argument, "--depth={depth}", is left out elsewhere
 
 [space.kind]
 type = "categorical"            # of numbers with an order: type = "ordinal", levels = [1, 2, 5, 10]
