@@ -43,7 +43,8 @@ log = true                      # on a logarithmic scale
 type = "int"
 low = 2
 high = 8                        # included; step = 2 leaves every second out, floats have a step too
-# when = {kind = "fancy"}       # exists only then; its argument, "--depth={depth}", is left out elsewhere
+                                # a parameter with when = {kind = "fancy"} exists only then; its argument,
+                                # such as "--depth={depth}", is left out elsewhere
 
 [space.kind]
 type = "categorical"            # of numbers with an order: type = "ordinal", levels = [1, 2, 5, 10]
