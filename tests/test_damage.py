@@ -242,11 +242,12 @@ def test_a_trial_with_a_hostile_attribute_counts_as_one_without(name, value):
 
 def test_a_retry_of_a_trial_that_is_complete_takes_no_value_away():
     from covey.integrations.optuna.model import Model, Settings
+    from covey.integrations.optuna.space import Axes
 
     space = {"x": FloatDistribution(0.0, 1.0)}
     done = create_trial(value=1.0, params={"x": 0.5}, distributions=space)
     later = create_trial(state=TrialState.RUNNING, system_attrs={"retry_history": [0, 1]})
     later.number = 1
-    model = Model(space, 1.0, Settings("auto", None, "learn", "default", None, "sobol"), 0)
+    model = Model(Axes(space, {}), 1.0, Settings("auto", None, "learn", "default", None, "sobol"), 0)
     assert model.read([done, later])
     assert model._optimizer.best.value == 1.0

@@ -22,6 +22,7 @@ from optuna.trial import TrialState, create_trial
 import covey
 from covey.integrations.optuna import CoveySampler
 from covey.integrations.optuna.model import Model
+from covey.integrations.optuna.space import Axes
 from covey.integrations.optuna.trials import publish
 
 FAST = covey.strategy("auto", s=2)
@@ -133,7 +134,7 @@ def test_every_kind_of_parameter_comes_in_its_own_type_and_range(given):
             if not isinstance(distribution, CategoricalDistribution):
                 assert type(value) is (float if isinstance(distribution, FloatDistribution) else int)
     assert len({repr(trial.params["choice"]) for trial in study.trials}) > 2
-    assert set(chooses._memory._models[-1].search_space) == set(MIXED) - {"alone", "point"}
+    assert set(chooses._memory._models[-1].axes.search_space) == set(MIXED) - {"alone", "point"}
     assert len(optimizer_of(study).trials) == 12
 
 
@@ -154,7 +155,7 @@ def test_every_kind_of_parameter_comes_back_from_a_database_to_the_last_bit(sqli
     for k in range(4):
         study.tell(study.ask(MIXED), math.sin(k))
     own = optimizer_of(study)
-    read = Model(study.sampler._memory._models[-1].search_space, 1.0, study.sampler._settings, seed=0)
+    read = Model(study.sampler._memory._models[-1].axes, 1.0, study.sampler._settings, seed=0)
     assert read.read(optuna.load_study(study_name="mixed", storage=sqlite).trials[:3])
     assert [trial.params for trial in read._optimizer.trials] == [
         {**trial.params, **{name: round(trial.params[name]) for name in ("many", "many log")}}
@@ -177,7 +178,7 @@ def test_a_finite_space_is_tried_whole_before_anything_is_repeated(caplog):
     assert sorted(tried[:9]) == list(range(9))
     assert set(tried[9:]) <= set(range(9))
     said = [record.getMessage() for record in caplog.records if record.name == "covey.optuna"]
-    assert said == ["from trial 9 on trials repeat: all configurations of the space were tried"]
+    assert said == ["from trial 9 on values of k repeat: all of them were tried"]
 
 
 # What it sees
@@ -252,7 +253,7 @@ def test_a_queued_point_is_pending():
     study = study_of()
     taken = study.ask(UNIT)
     study.enqueue_trial({"x": 0.75, "y": 0.5})
-    model = Model(UNIT, 1.0, study.sampler._settings, seed=0)
+    model = Model(Axes(UNIT, {}), 1.0, study.sampler._settings, seed=0)
     assert model.read(study.trials)
     assert [trial.params for trial in model._optimizer.pending] == [taken.params, {"x": 0.75, "y": 0.5}]
 
@@ -291,7 +292,7 @@ def test_a_retry_keeps_a_suggestion_that_was_never_begun():
 # Spaces that vary
 
 
-def test_conditional_parameters_are_modelled_where_they_are_common():
+def test_conditional_parameters_are_modelled_where_they_exist():
     study = optuna.create_study(sampler=CoveySampler(FAST, n_initial=3, seed=0))
 
     def objective(trial):
@@ -302,7 +303,11 @@ def test_conditional_parameters_are_modelled_where_they_are_common():
 
     study.optimize(objective, n_trials=15)
     assert {trial.params["kind"] for trial in study.trials} == {"a", "b"}
-    assert set(study.sampler._memory._models[-1].search_space) == {"x", "kind"}
+    axes = study.sampler._memory._models[-1].axes
+    assert set(axes.search_space) == {"x", "kind", "only a", "only b"}
+    assert axes.when == {"only a": {"kind": {0.0}}, "only b": {"kind": {1.0}}}
+    own = {"a": {"x", "kind", "only a"}, "b": {"x", "kind", "only b"}}
+    assert all(set(trial.params) == own[trial.params["kind"]] for trial in study.trials)
 
 
 def test_a_range_that_changes_is_drawn_independently_and_said_to_be_once(caplog):
@@ -311,7 +316,7 @@ def test_a_range_that_changes_is_drawn_independently_and_said_to_be_once(caplog)
         trial = study.ask({"x": FloatDistribution(0, 1), "y": FloatDistribution(0, high)})
         study.tell(trial, trial.params["x"])
     study.ask(UNIT)
-    assert list(study.sampler._memory._models[-1].search_space) == ["x"]
+    assert list(study.sampler._memory._models[-1].axes.search_space) == ["x"]
     (said,) = [record.getMessage() for record in caplog.records if record.name == "covey.optuna"]
     assert said.startswith("y is drawn at random: the study has it with FloatDistribution(high=1.0")
 

@@ -78,7 +78,9 @@ def test_steps_and_choices_have_the_values_of_tune_and_their_types(domain, value
     assert all(domain.sample() in values for _ in range(50))
 
 
-@pytest.mark.parametrize("domain", [tune.quniform(0.1, 0.7, 0.1), tune.qloguniform(0.1, 0.7, 0.1)], ids=str)
+@pytest.mark.parametrize(
+    "domain", [tune.quniform(0.1, 0.7, 0.1), tune.qloguniform(0.1, 0.7, 0.1)], ids=["linear", "log"]
+)
 def test_steps_are_what_can_be_set(domain):
     dimension = as_dimension(domain)
     ours = [dimension.decode(float(dimension.position(k))) for k in range(dimension.levels)]

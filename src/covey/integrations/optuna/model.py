@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from covey.acquisition.acquisition import Acquisition, Value
@@ -64,23 +63,24 @@ class Model:
     """An optimizer that follows a study, in one of its search spaces.
 
     Args:
-        search_space: Optuna's distributions by name, none empty.
+        axes: of the search space.
         sign: 1 to minimise, -1 to maximise.
         settings: of the optimizer.
         seed: of the initial design.
     """
 
-    def __init__(
-        self, search_space: Mapping[str, BaseDistribution], sign: float, settings: Settings, seed: int
-    ) -> None:
-        self.search_space = dict(search_space)
-        self._axes, self._sign, self._seed = Axes(search_space), sign, seed
-        self._optimizer = settings.optimizer(self._axes.space, seed)
+    def __init__(self, axes: Axes, sign: float, settings: Settings, seed: int) -> None:
+        self.axes, self._sign, self._seed = axes, sign, seed
+        self._optimizer = settings.optimizer(self.axes.space, seed)
         self._ids: dict[int, int] = {}
         self._places: dict[int, dict[str, float]] = {}
         self._settled: set[int] = set()
         self._retried: set[int] = set()
         self._told = self._repeats = False
+
+    def is_of(self, axes: Axes) -> bool:
+        """Whether this is about such a search space."""
+        return self.axes.search_space == axes.search_space and self.axes.when == axes.when
 
     def read(self, trials: Sequence[FrozenTrial]) -> bool:
         """Take in what is new in the study's trials.
@@ -98,11 +98,11 @@ class Model:
 
     def _hear(self, trial: FrozenTrial) -> bool:
         """Take in a trial: pending until it is finished; False if it is not where it was."""
-        number, where = trial.number, place(trial, self.search_space)
+        number, where = trial.number, place(trial, self.axes)
         if where != self._places.get(number, where):
             return False
         if where is not None and number not in self._ids:
-            self._keep(number, where, self._optimizer.include(self._axes.inward(where)).id)
+            self._keep(number, where, self._optimizer.include(self.axes.inward(where)).id)
         if trial.state.is_finished():
             self._settle(trial)
         return True
@@ -134,7 +134,7 @@ class Model:
             return self._from_design(number, optimizer) or self._from_optimizer(optimizer, own)
         except SpaceExhausted:
             self._say_that_trials_repeat(number)
-            where = self._axes.draw(np.random.default_rng(own))
+            where = self.axes.draw(np.random.default_rng(own))
             return self._included(optimizer, where, repeats=True)
 
     def _from_design(self, number: int, optimizer: Optimizer) -> Proposal | None:
@@ -144,34 +144,35 @@ class Model:
         """
         if self._told and number >= optimizer.n_initial:
             return None
-        space = self._axes.space
+        space = self.axes.space
         row = initial_rows(space, optimizer.initial, self._seed, number, 1)[0]
-        where = self._axes.outward(space.decode(row))
+        where = self.axes.outward(space.decode(row))
         return None if where in self._places.values() else self._included(optimizer, where)
 
     def _from_optimizer(self, optimizer: Optimizer, own: np.random.SeedSequence) -> Proposal:
         """The optimizer's choice, from a seed of the trial's own."""
         optimizer.seed = int(own.generate_state(1, np.uint64)[0])
         (asked,) = optimizer.ask()
-        return Proposal(self._axes.outward(asked.params), optimizer, asked.id)
+        return Proposal(self.axes.outward(asked.params), optimizer, asked.id)
 
     def _included(self, optimizer: Optimizer, where: dict[str, float], repeats: bool = False) -> Proposal:
-        return Proposal(where, optimizer, optimizer.include(self._axes.inward(where)).id, repeats)
+        return Proposal(where, optimizer, optimizer.include(self.axes.inward(where)).id, repeats)
 
     def _say_that_trials_repeat(self, number: int) -> None:
         if not self._repeats:
-            _log.warning("from trial %d on trials repeat: all configurations of the space were tried", number)
+            names = ", ".join(self.axes.search_space)
+            _log.warning("from trial %d on values of %s repeat: all of them were tried", number, names)
         self._repeats = True
 
     def is_alone(self, proposal: Proposal, trials: Iterable[FrozenTrial], distance: float) -> bool:
         """Whether no trial that this model has not heard of is within a distance in every dimension."""
         known, row = self._ids.keys() | self._settled, self._row(proposal.where)
-        news = [place(trial, self.search_space) for trial in trials if trial.number not in known]
+        news = [place(trial, self.axes) for trial in trials if trial.number not in known]
         rows = [self._row(where) for where in news if where is not None]
         return proposal.repeats or all(np.abs(row - other).max() > distance for other in rows)
 
     def _row(self, where: Mapping[str, float]) -> Array:
-        return self._axes.space.encode(self._axes.inward(where))
+        return self.axes.space.encode(self.axes.inward(where))
 
     def accept(self, number: int, proposal: Proposal) -> None:
         """The trial of that number is evaluated there, and pending from now on."""

@@ -24,7 +24,8 @@ from covey.batch.strategy import Strategy
 from covey.errors import shown
 from covey.integrations.optuna.memory import Memory
 from covey.integrations.optuna.model import Settings
-from covey.integrations.optuna.space import axis
+from covey.integrations.optuna.space import Axes, axis
+from covey.integrations.optuna.tree import Tree
 from covey.integrations.optuna.trials import place, publish
 from covey.model.priors import Prior
 from covey.space import Float, Space
@@ -59,8 +60,9 @@ class CoveySampler(BaseSampler):
 
     Minimises or maximises one objective over floats (also ``log`` and ``step``), ints (also ``log`` and
     ``step``) and choices. Trials that run elsewhere are pending points; pruned trials count with the last
-    value that they reported, failed ones as failures. Parameters that not all finished trials have in common
-    are drawn at random, each on its own. Constraints are not looked at.
+    value that they reported, failed ones as failures. Parameters that an objective asks for only with certain
+    values of others are modelled as the tree that finished trials show; one that comes and goes for another
+    reason is drawn at random, which is said. Constraints are not looked at.
 
     Worker processes may have the same seed: the number of the trial goes into every choice, so no two of
     them choose alike. With one worker, the same seed gives the same study. Calls from several threads
@@ -123,10 +125,12 @@ class CoveySampler(BaseSampler):
         study: Study,
         trial: FrozenTrial,  # noqa: ARG002  (Optuna passes it)
     ) -> dict[str, BaseDistribution]:
-        """What is varied together: the parameters given, or those that all complete trials have in common."""
+        """What is varied together: the parameters given, or those of the tree that complete trials show."""
         self._raise_error_if_multi_objective(study)
         with self._lock:
-            space = self._remember(study).common(study) if self._given is None else self._given
+            tree = self._remember(study).tree(study)
+            self._warn_of_unclear(tree)
+            space = tree.distributions if self._given is None else self._given
         return {name: distribution for name, distribution in space.items() if not distribution.single()}
 
     def sample_relative(
@@ -136,13 +140,13 @@ class CoveySampler(BaseSampler):
         self._raise_error_if_multi_objective(study)
         if not search_space:
             return {}
+        with self._lock:
+            axes = self._remember(study).axes(study, search_space)
         # A trial that is a retry, or was enqueued, has its place already.
-        where = place(trial, search_space) or self._suggest(study, trial, search_space)
-        return {name: space.to_external_repr(where[name]) for name, space in search_space.items()}
+        where = place(trial, axes) or self._suggest(study, trial, axes)
+        return {name: search_space[name].to_external_repr(number) for name, number in where.items()}
 
-    def _suggest(
-        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, float]:
+    def _suggest(self, study: Study, trial: FrozenTrial, axes: Axes) -> dict[str, float]:
         """A point that no other worker has, though all of them may choose at the same time.
 
         If another was published near the first choice meanwhile, the second choice knows of it. A point is
@@ -150,7 +154,7 @@ class CoveySampler(BaseSampler):
         """
         with self._lock:
             for attempt in range(_ATTEMPTS):
-                model = self._remember(study).model(search_space, _others(study, trial))
+                model = self._remember(study).model(axes, _others(study, trial))
                 proposal = model.propose(trial.number, self._seed, attempt)
                 if attempt == 0 and not model.is_alone(proposal, _others(study, trial), _NEAR):
                     continue
@@ -186,6 +190,13 @@ class CoveySampler(BaseSampler):
         if other := next((one for one in before if one != now), None):
             self._warned.add(name)
             _log.warning("%s is drawn at random: the study has it with %s, now it is %s", name, other, now)
+
+    def _warn_of_unclear(self, tree: Tree) -> None:
+        """Say once of a parameter that comes and goes without a reason that the model could learn."""
+        for name in tree.unclear:
+            if name not in self._warned:
+                self._warned.add(name)
+                _log.warning("%s is drawn at random: nothing shows when the objective asks for it", name)
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Let the independent sampler prepare."""

@@ -7,7 +7,7 @@ workers tell each other through the storage, and what trials are compared by, ar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from optuna.distributions import (
 )
 
 from covey.errors import shown
-from covey.space import Categorical, Float, Int, Space
+from covey.integrations.optuna.tree import When
+from covey.space import Categorical, Dimension, Float, Int, Space
 from covey.space.levels import stepped
 
 
@@ -95,22 +96,44 @@ def _whole(low: float, high: float, log: bool = False) -> Int | Float:
 class Axes:
     """The axes of a search space, by name.
 
+    Args:
+        search_space: Optuna's distributions.
+        when: of parameters that are not always there, with which of Optuna's numbers of others they are.
+
     Attributes:
+        search_space, when: as given.
         space: the same as covey has it.
     """
 
-    def __init__(self, search_space: Mapping[str, BaseDistribution]) -> None:
+    def __init__(self, search_space: Mapping[str, BaseDistribution], when: Mapping[str, When]) -> None:
+        self.search_space, self.when = dict(search_space), dict(when)
         self._axes = {name: axis(distribution) for name, distribution in search_space.items()}
-        self.space = Space({name: axis.dimension for name, axis in self._axes.items()})
+        self.space = Space({name: self._dimension(name, when.get(name, {})) for name in self._axes})
+
+    def _dimension(self, name: str, when: When) -> Dimension:
+        values = {parent: [self._axes[parent].inward(one) for one in sorted(when[parent])] for parent in when}
+        plain = self._axes[name].dimension
+        return replace(plain, when=values) if values else plain
+
+    def existing(self, numbers: Mapping[str, float]) -> dict[str, float] | None:
+        """Those of Optuna's numbers whose parameters exist with the others; None if one is missing."""
+        row = self.space.conditions.rest.copy()
+        for column, (name, axis) in enumerate(self._axes.items()):
+            if name in numbers:
+                row[column] = axis.dimension.encode(axis.inward(numbers[name]))
+        exists = self.space.conditions.active(row[None])[0]
+        names = [name for name, there in zip(self._axes, exists, strict=True) if there]
+        return {name: numbers[name] for name in names} if set(names) <= set(numbers) else None
 
     def inward(self, numbers: Mapping[str, float]) -> dict[str, Any]:
         """The configuration that Optuna's numbers stand for."""
-        return {name: axis.inward(numbers[name]) for name, axis in self._axes.items()}
+        return {name: self._axes[name].inward(number) for name, number in numbers.items()}
 
     def outward(self, params: Mapping[str, Any]) -> dict[str, float]:
         """Optuna's numbers for a configuration."""
-        return {name: axis.outward(params[name]) for name, axis in self._axes.items()}
+        return {name: self._axes[name].outward(value) for name, value in params.items()}
 
     def draw(self, rng: np.random.Generator) -> dict[str, float]:
         """Optuna's numbers for a configuration at random."""
-        return {name: axis.draw(rng) for name, axis in self._axes.items()}
+        numbers = {name: axis.draw(rng) for name, axis in self._axes.items()}
+        return self.existing(numbers) or numbers

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
+from covey.integrations.optuna.space import Axes
 from covey.trial import Failure
 
 if TYPE_CHECKING:
@@ -29,23 +30,27 @@ def publish(study: Study, trial: FrozenTrial, numbers: Mapping[str, float]) -> N
     study._storage.set_trial_system_attr(trial._trial_id, _SUGGESTED, dict(numbers))
 
 
-def place(trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]) -> dict[str, float] | None:
-    """Where a trial is evaluated, as Optuna's number of each parameter.
+def place(trial: FrozenTrial, axes: Axes) -> dict[str, float] | None:
+    """Where a trial is evaluated, as Optuna's number of each parameter that exists there.
 
-    What the objective got counts most, then what the user enqueued, then what was suggested.
+    What the objective got counts most, then what the user enqueued, then what was suggested. A parameter
+    under a condition that a complete trial did not ask for does not exist there.
 
     Returns:
         None if that is not known, or is outside of the search space.
     """
     given = {**_mapping(trial, _ENQUEUED), **trial.params}
-    suggested = _mapping(trial, _SUGGESTED)
+    suggested, complete = _mapping(trial, _SUGGESTED), trial.state == TrialState.COMPLETE
     found = {}
-    for name, distribution in search_space.items():
+    for name, distribution in axes.search_space.items():
+        if name not in given and complete and name in axes.when:
+            continue
         number = _number(distribution, given[name]) if name in given else _real(suggested.get(name))
-        if number is None or not distribution._contains(number):
+        if number is not None and distribution._contains(number):
+            found[name] = number
+        elif name in given or name not in axes.when:
             return None
-        found[name] = number
-    return found
+    return axes.existing(found)
 
 
 def _mapping(trial: FrozenTrial, attribute: str) -> Mapping[str, Any]:
