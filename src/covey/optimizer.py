@@ -82,11 +82,12 @@ class Optimizer:
         self.strategy = resolve_strategy(strategy)
         self.acquisition = self.strategy.paired(acquisition)
         self.noise = check_noise(noise)
-        self.prior = resolve_prior(prior, space.most_active)
+        self._features = Features.of(space)
+        more = int(self._features.groups[-1]) + 1 - len(space)  # descriptors count one by one
+        self.prior = resolve_prior(prior, space.most_active + more)
         self.n_initial = check_count(n_initial, len(space))
         self.initial = check_initial(initial)
         self.seed = check_seed(seed)
-        self._features = Features.of(space)
         self._history = History(space)
         self._surrogate: Surrogate | None = None
         self._lock = ForkLock()
@@ -129,7 +130,7 @@ class Optimizer:
                 from covey.model.gaussian_process import GaussianProcess
 
                 warps = OUTPUTS[self.strategy.outputs]
-                self._surrogate = GaussianProcess(self._features.owner, self.noise, self.prior, warps)
+                self._surrogate = GaussianProcess(self._features.groups, self.noise, self.prior, warps)
             return self._surrogate
 
     @surrogate.setter

@@ -50,7 +50,7 @@ class GaussianProcess:
     """A surrogate: Matern 5/2 with a length-scale for each dimension, all of theta sampled.
 
     Attributes:
-        owner: the dimension of each feature (D,).
+        owner: the length-scale that each feature has (D,).
         noise: "learn", or its standard deviation in the objective's units.
         prior: on the parts of theta.
         warps: the scales of values to choose from.

@@ -28,7 +28,7 @@ class Data:
     Attributes:
         x: features (n, D).
         y: standardised outputs (n,).
-        owner: the dimension of each feature (D,).
+        owner: the length-scale that each feature has (D,).
         noise: the noise variance in standardised units; None where it is learned.
         prior: on the parts of theta.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from covey.arrays import Array
 from covey.errors import shown
+from covey.space.descriptors import Descriptors, as_descriptors
 from covey.space.dimensions import brief
 from covey.space.levels import even_level, even_position, even_spread
 from covey.space.when import When, as_when
@@ -34,17 +35,28 @@ def listed(what: str, values: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Categorical:
-    """One of a list of choices, none nearer to another than the rest.
+    """One of a list of choices, none nearer to another than the rest; or as near as descriptors say.
 
-    With ``when``, it exists only where other parameters have certain values.
+    Args:
+        choices: what there is to choose from.
+        descriptors: numbers of every choice, such as the properties of solvents: the model sees these
+            instead, and learns which of them matter.
+        when: with which values of other parameters it exists.
     """
 
     choices: tuple[Hashable, ...]
+    descriptors: Mapping[Any, Sequence[float]] | Descriptors = field(default=(), kw_only=True)
     when: Mapping[str, Any] | When = field(default=(), kw_only=True)
 
     __repr__ = brief
 
-    def __init__(self, choices: Iterable[Hashable], *, when: Mapping[str, Any] | When = ()) -> None:
+    def __init__(
+        self,
+        choices: Iterable[Hashable],
+        *,
+        descriptors: Mapping[Any, Sequence[float]] | Descriptors | None = None,
+        when: Mapping[str, Any] | When = (),
+    ) -> None:
         object.__setattr__(self, "when", as_when(when))
         object.__setattr__(self, "choices", listed("Categorical: choices", choices))
         for choice in self.choices:
@@ -56,6 +68,7 @@ class Categorical:
                 raise ValueError("Categorical: NaN is not equal to itself and cannot be a choice")
         if len(set(self.choices)) < len(self.choices):
             raise ValueError(f"Categorical: choices must differ, got {shown(list(self.choices))}")
+        object.__setattr__(self, "descriptors", as_descriptors(self.choices, descriptors))
 
     @property
     def levels(self) -> int:

@@ -4,7 +4,8 @@ One-hot columns are scaled so that two different choices are at distance 1 whate
 columns of a dimension share its length-scale. A parameter u in [0, 1] that exists only under a condition is
 the point (cos u, sin u) of an arc where it exists, and (0, 0) where it does not: at distance 1 from all its
 values, which are |u - v| apart but for the bend. Choices under a condition are one-hot, and 0 where they do
-not exist. So branches share what they have in common, and each has its own of the rest.
+not exist. So branches share what they have in common, and each has its own of the rest. Choices that have
+descriptors are these numbers, each with a length-scale of its own, and their middle where they do not exist.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Array
 from covey.space.conditions import Conditions
+from covey.space.descriptors import scaled
 from covey.space.space import Space
 
 
@@ -27,8 +29,10 @@ class Features:
     Attributes:
         conditions: which columns exist where.
         owner: the dimension that each feature belongs to (D,).
+        groups: the length-scale that each feature has (D,): one for each dimension, or for each descriptor.
         widths: the number of features of each dimension.
         positions: of each dimension's levels, for those that are one-hot; else None.
+        tables: the descriptors (levels, q) of each dimension's levels, for those that have some; else None.
         arcs: the ordered columns that have conditions.
         continuous: the columns of the cube that are continua.
         sources: the feature of each continuous column that always exists.
@@ -37,8 +41,10 @@ class Features:
 
     conditions: Conditions
     owner: NDArray[np.intp]
+    groups: NDArray[np.intp]
     widths: tuple[int, ...]
     positions: tuple[Array | None, ...]
+    tables: tuple[Array | None, ...]
     arcs: NDArray[np.intp]
     continuous: NDArray[np.intp]
     sources: NDArray[np.intp]
@@ -47,13 +53,22 @@ class Features:
     @staticmethod
     def of(space: Space) -> Features:
         dims = list(space.dimensions.values())
-        hot = [not d.ordered and (d.levels or 1) > 2 for d in dims]
-        arcs = [k for k in space.conditions.columns.tolist() if not hot[k]]
+        given = [getattr(d, "descriptors", ()) for d in dims]
+        tables = tuple(scaled(rows) if rows and len(rows) > 1 else None for rows in given)
+        hot = [not d.ordered and (d.levels or 1) > 2 and tables[k] is None for k, d in enumerate(dims)]
+        plain = [not hot[k] and tables[k] is None for k in range(len(dims))]
+        arcs = [k for k in space.conditions.columns.tolist() if plain[k]]
         widths = tuple(int(d.levels or 1) if hot[k] else 2 if k in arcs else 1 for k, d in enumerate(dims))
+        widths = tuple(
+            width if table is None else table.shape[1] for width, table in zip(widths, tables, strict=True)
+        )
         owner = np.repeat(np.arange(len(dims)), widths)
+        described = np.array([tables[k] is not None for k in owner], dtype=bool)
+        first = np.append(True, owner[1:] != owner[:-1])
+        groups = np.cumsum(first | described) - 1
         positions = tuple(
-            dim.position(np.arange(width, dtype=float)) if hot[k] else None
-            for k, (dim, width) in enumerate(zip(dims, widths, strict=True))
+            None if plain[k] else dim.position(np.arange(float(dim.levels or 1)))
+            for k, dim in enumerate(dims)
         )
         continuous = np.array([k for k, d in enumerate(dims) if d.levels is None], dtype=np.intp)
         always = np.setdiff1d(continuous, space.conditions.columns)
@@ -61,8 +76,10 @@ class Features:
         return Features(
             space.conditions,
             owner,
+            groups,
             widths,
             positions,
+            tables,
             np.array(arcs, dtype=np.intp),
             continuous,
             np.searchsorted(owner, always),
@@ -71,12 +88,16 @@ class Features:
 
     def embed(self, rows: Array) -> Array:
         """Features (m, D) of rows (m, d)."""
-        if len(self.owner) == len(self.widths):
+        if all(levels is None for levels in self.positions) and len(self.arcs) == 0:
             return np.ascontiguousarray(rows, dtype=float)
         parts = []
         exists = self.conditions.active(rows)
         for k, (column, levels) in enumerate(zip(rows.T, self.positions, strict=True)):
-            if levels is not None:
+            table = self.tables[k]
+            if table is not None and levels is not None:
+                numbers = table[np.abs(column[:, None] - levels).argmin(axis=1)]
+                parts.append(np.where(exists[:, k, None], numbers, 0.5))
+            elif levels is not None:
                 hot = np.isclose(column[:, None], levels, rtol=0, atol=1e-12)
                 parts.append(math.sqrt(0.5) * (hot & exists[:, k, None]))
             elif k in self.arcs:

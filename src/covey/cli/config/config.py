@@ -195,14 +195,22 @@ def _choice(table: Mapping[str, Any]) -> Dimension:
         raise ValueError(f"choices must be {accepted}, got {shown(choices)}")
     if len({text_of(choice) for choice in choices}) < len(choices):
         raise ValueError(f"choices must differ as text, got {shown(choices)}")
-    return Categorical(choices)
+    return Categorical(choices, descriptors=_described(choices, table.get("descriptors")))
+
+
+def _described(choices: list[Any], given: Any) -> Any:
+    """Descriptors by choice; a key of TOML is a text, a choice may be a number."""
+    if not isinstance(given, dict):
+        return given
+    known = {text_of(choice): choice for choice in choices}
+    return {known.get(key, key): numbers for key, numbers in given.items()}
 
 
 _KINDS: dict[str, tuple[Callable[[Mapping[str, Any]], Dimension], list[str], list[str]]] = {
     "float": (_number_range(Float), ["low", "high"], ["step", "log"]),
     "int": (_number_range(Int), ["low", "high"], ["step", "log"]),
     "ordinal": (_levels, ["levels"], ["log"]),
-    "categorical": (_choice, ["choices"], []),
+    "categorical": (_choice, ["choices"], ["descriptors"]),
 }
 """Type -> how a dimension is made, the keys it needs, and those it may have."""
 
