@@ -515,3 +515,16 @@ def test_import_covey_leaves_the_command_line_out():
     program = "import sys, covey; print('covey.cli' in sys.modules, 'typer' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_a_slip_in_the_name_of_a_study_is_noticed(folder):
+    study()
+    covey("ask", "study.toml", "-n", "1", "-o", "first.csv")
+    name = re.search(r'name = "(\w+)"', Path("study.toml").read_text()).group(1)
+    slip = name[:-2] + name[-1]
+    Path("study.toml").write_text(Path("study.toml").read_text().replace(f'"{name}"', f'"{slip}"', 1))
+    assert f"there is {name!r}" in covey("show", "study.toml", code=2)
+    process = start("ask", "study.toml", "-n", "1", "-o", "second.csv")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert f"study {slip!r} begins; there is {name!r} already" in err

@@ -23,17 +23,18 @@ def test_the_model_sees_the_numbers_over_the_unit_range():
     features = Features.of(Space({"x": Float(0, 1), "solvent": KNOWN}))
     rows = Space({"x": Float(0, 1), "solvent": KNOWN}).spread(np.array([[0.3, 0.0], [0.3, 0.5], [0.3, 0.9]]))
     seen = features.embed(rows)
-    assert seen.shape == (3, 3)  # x, and two numbers: the third never differs
+    assert seen.shape == (3, 6)  # x, three choices, and two numbers: the third never differs
     assert seen[:, 0] == pytest.approx(0.3)
-    assert seen[:, 1].tolist() == pytest.approx([1.0, (24.5 - 2.4) / 76.0, 0.0])
-    assert seen[:, 2].tolist() == pytest.approx([1.0, (1.69 - 0.36) / 1.49, 0.0])
+    assert seen[:, 1:4] == pytest.approx(np.sqrt(0.5) * np.eye(3))
+    assert seen[:, 4].tolist() == pytest.approx([1.0, (24.5 - 2.4) / 76.0, 0.0])
+    assert seen[:, 5].tolist() == pytest.approx([1.0, (1.69 - 0.36) / 1.49, 0.0])
 
 
 def test_every_number_has_a_length_scale_of_its_own():
     space = Space({"a": Float(0, 1), "solvent": KNOWN, "kind": Categorical(list("xyz")), "b": Float(0, 1)})
     features = Features.of(space)
-    assert features.owner.tolist() == [0, 1, 1, 2, 2, 2, 3]
-    assert features.groups.tolist() == [0, 1, 2, 3, 3, 3, 4]
+    assert features.owner.tolist() == [0, 1, 1, 1, 1, 1, 2, 2, 2, 3]
+    assert features.groups.tolist() == [0, 1, 1, 1, 2, 3, 4, 4, 4, 5]
 
 
 def test_what_a_space_without_descriptors_sees_is_unchanged():

@@ -48,7 +48,7 @@ def test_a_folder_of_any_name_has_its_own_database(tmp_path, name):
     (folder / "study.toml").write_text(TEXT.format(""))
     config = load(folder / "study.toml")
     open_study(config, create=True).close()
-    assert Study.exists(config.storage, "demo")
+    assert Study.names(config.storage) == ["demo"]
     assert files(tmp_path) == [f"inner/{name}/study.db", f"inner/{name}/study.toml"]
 
 
@@ -197,8 +197,8 @@ def test_a_read_only_study_can_be_shown_and_exported(tmp_path):
 def test_looking_for_a_study_makes_nothing(tmp_path):
     empty = tmp_path / "empty.db"
     empty.touch()
-    assert not Study.exists(f"sqlite:///{tmp_path}/none.db", "demo")
-    assert not Study.exists(f"sqlite:///{empty}", "demo")
+    assert Study.names(f"sqlite:///{tmp_path}/none.db") == []
+    assert Study.names(f"sqlite:///{empty}") == []
     assert files(tmp_path) == ["empty.db"]
     assert empty.stat().st_size == 0
 
@@ -206,7 +206,7 @@ def test_looking_for_a_study_makes_nothing(tmp_path):
 def test_looking_in_a_file_that_is_no_database_is_said(tmp_path):
     Path(tmp_path / "notes").write_text("notes " * 100)
     with pytest.raises(covey.CoveyError, match="cannot be used: file is not a database"):
-        Study.exists(f"sqlite:///{tmp_path}/notes", "demo")
+        Study.names(f"sqlite:///{tmp_path}/notes")
 
 
 def settings_of(address):

@@ -160,6 +160,6 @@ def test_a_failing_storage_is_logged_without_its_secrets(postgres, caplog):
 
 
 def test_an_address_of_another_type_is_refused_without_showing_it():
-    with pytest.raises(TypeError, match="got a bytes") as caught:
+    with pytest.raises(TypeError, match="got bytes") as caught:
         Study(f"postgresql://me:{SECRET}@host/db".encode(), "demo", SPACE)
     assert SECRET not in str(caught.value)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from covey.cli.config import Config
@@ -42,9 +44,15 @@ def open_study(config: Config, *, create: bool) -> Study:
         StudyMismatch: if there is one about something else.
     """
     with storage_errors(config):
-        if not create and not Study.exists(config.storage, config.name):
+        names = Study.names(config.storage)
+        near = get_close_matches(config.name.lower(), [name.lower() for name in names], n=1)
+        other = next((repr(name) for name in names if [name.lower()] == near), "")
+        if config.name not in names and not create:
             where = f"study {config.name!r} is not in {masked(config.storage)}"
-            raise InputError(f"{where} yet; covey ask or covey run creates it")
+            hint = f"; there is {other}" if other else " yet; covey ask or covey run creates it"
+            raise InputError(f"{where}{hint}")
+        if config.name not in names and other:  # a slip of the pen would begin anew, with the first points
+            print(f"covey: study {config.name!r} begins; there is {other} already", file=sys.stderr)
         return Study(config.storage, config.name, config.space)
 
 

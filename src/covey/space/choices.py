@@ -40,7 +40,7 @@ class Categorical:
     Args:
         choices: what there is to choose from.
         descriptors: numbers of every choice, such as the properties of solvents: the model sees these
-            instead, and learns which of them matter.
+            too, and learns which of them matter.
         when: with which values of other parameters it exists.
     """
 

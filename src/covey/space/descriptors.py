@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from covey.arrays import Array
 from covey.errors import shown
-from covey.space.dimensions import is_finite
+from covey.space.dimensions import Dimension, is_finite
 
 Descriptors: TypeAlias = tuple[tuple[float, ...], ...]
 """The numbers of each choice, in the order of choices; empty where there are none."""
@@ -46,7 +48,41 @@ def _numbers(choice: Hashable, given: Any) -> tuple[float, ...]:
     return tuple(float(one) for one in given)
 
 
-def scaled(descriptors: Descriptors) -> Array:
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What a model sees of the levels of a dimension.
+
+    Attributes:
+        positions: of the levels (n,).
+        rows: the features of each level (n, w).
+        groups: which features share a length-scale, from 0 (w,).
+        absent: the features where the parameter does not exist (w,).
+    """
+
+    positions: Array
+    rows: Array
+    groups: tuple[int, ...]
+    absent: Array
+
+
+def table_of(dimension: Dimension) -> Table | None:
+    """The table of a dimension of choices; None for one that is seen as it is: ordered, or of two levels."""
+    count, given = dimension.levels or 1, getattr(dimension, "descriptors", ())
+    if dimension.ordered or (count <= 2 and not given) or count == 1:
+        return None
+    positions = dimension.position(np.arange(float(count)))
+    hot = math.sqrt(0.5) * np.eye(count)
+    if not given:
+        return Table(positions, hot, (0,) * count, np.zeros(count))
+    numbers = _scaled(given)
+    q = numbers.shape[1]
+    # The choice itself stays: two that are alike by their numbers may still differ by what nobody measured.
+    rows = np.concatenate([hot, numbers], axis=1)
+    absent = np.concatenate([np.zeros(count), np.full(q, 0.5)])
+    return Table(positions, rows, (*(0,) * count, *range(1, q + 1)), absent)
+
+
+def _scaled(descriptors: Descriptors) -> Array:
     """Descriptors (levels, q) over the unit range, like every parameter, without those that never differ."""
     table = np.array(descriptors)
     low, high = table.min(axis=0), table.max(axis=0)

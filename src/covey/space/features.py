@@ -5,12 +5,12 @@ columns of a dimension share its length-scale. A parameter u in [0, 1] that exis
 the point (cos u, sin u) of an arc where it exists, and (0, 0) where it does not: at distance 1 from all its
 values, which are |u - v| apart but for the bend. Choices under a condition are one-hot, and 0 where they do
 not exist. So branches share what they have in common, and each has its own of the rest. Choices that have
-descriptors are these numbers, each with a length-scale of its own, and their middle where they do not exist.
+descriptors are these numbers too, each with a length-scale of its own, and their middle where they do not
+exist.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from covey.arrays import Array
 from covey.space.conditions import Conditions
-from covey.space.descriptors import scaled
+from covey.space.descriptors import Table, table_of
 from covey.space.space import Space
 
 
@@ -29,10 +29,9 @@ class Features:
     Attributes:
         conditions: which columns exist where.
         owner: the dimension that each feature belongs to (D,).
-        groups: the length-scale that each feature has (D,): one for each dimension, or for each descriptor.
+        groups: the length-scale that each feature has (D,).
         widths: the number of features of each dimension.
-        positions: of each dimension's levels, for those that are one-hot; else None.
-        tables: the descriptors (levels, q) of each dimension's levels, for those that have some; else None.
+        tables: of the dimensions that are choices, what the model sees of them; else None.
         arcs: the ordered columns that have conditions.
         continuous: the columns of the cube that are continua.
         sources: the feature of each continuous column that always exists.
@@ -43,8 +42,7 @@ class Features:
     owner: NDArray[np.intp]
     groups: NDArray[np.intp]
     widths: tuple[int, ...]
-    positions: tuple[Array | None, ...]
-    tables: tuple[Array | None, ...]
+    tables: tuple[Table | None, ...]
     arcs: NDArray[np.intp]
     continuous: NDArray[np.intp]
     sources: NDArray[np.intp]
@@ -53,32 +51,20 @@ class Features:
     @staticmethod
     def of(space: Space) -> Features:
         dims = list(space.dimensions.values())
-        given = [getattr(d, "descriptors", ()) for d in dims]
-        tables = tuple(scaled(rows) if rows and len(rows) > 1 else None for rows in given)
-        hot = [not d.ordered and (d.levels or 1) > 2 and tables[k] is None for k, d in enumerate(dims)]
-        plain = [not hot[k] and tables[k] is None for k in range(len(dims))]
-        arcs = [k for k in space.conditions.columns.tolist() if plain[k]]
-        widths = tuple(int(d.levels or 1) if hot[k] else 2 if k in arcs else 1 for k, d in enumerate(dims))
+        tables = tuple(table_of(dim) for dim in dims)
+        arcs = [k for k in space.conditions.columns.tolist() if tables[k] is None]
         widths = tuple(
-            width if table is None else table.shape[1] for width, table in zip(widths, tables, strict=True)
+            (2 if k in arcs else 1) if table is None else len(table.groups) for k, table in enumerate(tables)
         )
         owner = np.repeat(np.arange(len(dims)), widths)
-        described = np.array([tables[k] is not None for k in owner], dtype=bool)
-        first = np.append(True, owner[1:] != owner[:-1])
-        groups = np.cumsum(first | described) - 1
-        positions = tuple(
-            None if plain[k] else dim.position(np.arange(float(dim.levels or 1)))
-            for k, dim in enumerate(dims)
-        )
         continuous = np.array([k for k, d in enumerate(dims) if d.levels is None], dtype=np.intp)
         always = np.setdiff1d(continuous, space.conditions.columns)
         ordered = np.array([k for k, d in enumerate(dims) if d.ordered], dtype=np.intp)
         return Features(
             space.conditions,
             owner,
-            groups,
+            _groups(tables, widths),
             widths,
-            positions,
             tables,
             np.array(arcs, dtype=np.intp),
             continuous,
@@ -88,18 +74,14 @@ class Features:
 
     def embed(self, rows: Array) -> Array:
         """Features (m, D) of rows (m, d)."""
-        if all(levels is None for levels in self.positions) and len(self.arcs) == 0:
+        if all(table is None for table in self.tables) and len(self.arcs) == 0:
             return np.ascontiguousarray(rows, dtype=float)
         parts = []
         exists = self.conditions.active(rows)
-        for k, (column, levels) in enumerate(zip(rows.T, self.positions, strict=True)):
-            table = self.tables[k]
-            if table is not None and levels is not None:
-                numbers = table[np.abs(column[:, None] - levels).argmin(axis=1)]
-                parts.append(np.where(exists[:, k, None], numbers, 0.5))
-            elif levels is not None:
-                hot = np.isclose(column[:, None], levels, rtol=0, atol=1e-12)
-                parts.append(math.sqrt(0.5) * (hot & exists[:, k, None]))
+        for k, (column, table) in enumerate(zip(rows.T, self.tables, strict=True)):
+            if table is not None:
+                numbers = table.rows[np.abs(column[:, None] - table.positions).argmin(axis=1)]
+                parts.append(np.where(exists[:, k, None], numbers, table.absent))
             elif k in self.arcs:
                 arc = np.stack([np.cos(column), np.sin(column)], axis=1)
                 parts.append(np.where(exists[:, k, None], arc, 0.0))
@@ -117,3 +99,13 @@ class Features:
         # d/du (cos u, sin u) = (-sin u, cos u), which is (0, 0) where it does not exist.
         rows[:, bent] = points[:, cos] * gradient[:, cos + 1] - points[:, cos + 1] * gradient[:, cos]
         return rows
+
+
+def _groups(tables: tuple[Table | None, ...], widths: tuple[int, ...]) -> NDArray[np.intp]:
+    """The length-scale of each feature (D,): one for each dimension, or as many as a table has."""
+    found, used = list[int](), 0
+    for table, width in zip(tables, widths, strict=True):
+        own = (0,) * width if table is None else table.groups
+        found += [used + group for group in own]
+        used += max(own) + 1
+    return np.array(found, dtype=np.intp)

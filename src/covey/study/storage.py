@@ -68,31 +68,31 @@ def _opened(url: URL) -> RDBStorage | CoveyError:
         return CoveyError(f"storage {shown!r} cannot be used: {cause(error, url)}")
 
 
-def has_study(url: URL, name: str) -> bool:
-    """Whether a storage has a study of that name; nothing is made by looking.
+def study_names(url: URL) -> list[str]:
+    """The names of the studies in a storage; nothing is made by looking.
 
     Raises:
         CoveyError: if it cannot be opened.
     """
-    found = _looked_up(url, name)
+    found = _looked_up(url)
     if isinstance(found, CoveyError):
         raise found
     return found
 
 
-def _looked_up(url: URL, name: str) -> bool | CoveyError:
+def _looked_up(url: URL) -> list[str] | CoveyError:
     from sqlalchemy import create_engine, inspect, text
     from sqlalchemy.exc import SQLAlchemyError
 
     file = file_of(url) if url.get_backend_name() == "sqlite" else None
     if file is not None and not file.exists():
-        return False
+        return []
     try:
         engine = create_engine(f"{url.drivername}:///covey", **_connection(url))
         with engine.connect() as connection:
-            query = text("select 1 from studies where study_name = :name")
             made = inspect(connection).has_table("studies")
-            found = made and connection.execute(query, {"name": name}).first() is not None
+            rows = connection.execute(text("select study_name from studies")).all() if made else []
+            found = [str(row[0]) for row in rows]
         engine.dispose()
         return found
     except (SQLAlchemyError, ImportError, OSError, TypeError, ValueError) as error:

@@ -24,7 +24,7 @@ from covey.study.damage import DAMAGE, read_trials, trial_ids
 from covey.study.location import file_of, located
 from covey.study.lock import FileLock, Held, Lock, NoLock, ServerLock, exclusive
 from covey.study.outage import is_busy, may_pass, outlast
-from covey.study.storage import has_study, open_storage, quiet
+from covey.study.storage import open_storage, quiet, study_names
 from covey.trial import Evaluation, Failure, Trial
 
 if TYPE_CHECKING:
@@ -199,9 +199,9 @@ class Study:
             _log.warning("trial %d of study %r is damaged and left out: %.200s", key, self.name, words)
 
     @staticmethod
-    def exists(url: str | URL, name: str) -> bool:
-        """Whether a storage has a study of that name; nothing is made by looking."""
-        return has_study(located(url), name)
+    def names(url: str | URL) -> list[str]:
+        """The names of the studies in a storage; nothing is made by looking."""
+        return study_names(located(url))
 
     def adopt(self, keys: Mapping[int, int]) -> None:
         """Write of an optimizer's trials from here on.
