@@ -57,7 +57,7 @@ def open_study(config: Config, *, create: bool) -> Study:
 
 
 def ask(
-    config: Config, study: Study, count: int, fixed: Mapping[str, Any]
+    config: Config, study: Study, count: int, fixed: Mapping[str, Any] | None = None
 ) -> list[tuple[int, dict[str, Any]]]:
     """The next trials, recorded as running before anybody sees them: (id, parameters) of each."""
     with study.exclusive():  # two people who ask at once get different points

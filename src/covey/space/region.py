@@ -8,20 +8,18 @@ have columns with levels alone, rows are drawn on the lattice.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from covey.arrays import Array
 from covey.space.climbing import ValueAndGradient
+from covey.space.conditions import Conditions
 from covey.space.constraints import Constraints
 from covey.space.dimensions import Dimension
 from covey.space.lattice import lattice_points
 from covey.space.polytope import EmptyPolytope, Polytope, conflict, polytope
-
-if TYPE_CHECKING:
-    from covey.space.space import Space
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,19 @@ _MARGIN = 1e-11
 values are rounded, and is far below what anybody sets."""
 
 
+class Cube(Protocol):
+    """What is needed of a ``covey.Space``."""
+
+    dimensions: dict[str, Dimension]
+    conditions: Conditions
+    constraints: Constraints
+
+    def __len__(self) -> int: ...
+
+    def box_rows(self, uniform: Array) -> Array:
+        """Rows (m, d) for uniform numbers (m, d), as if every parameter always existed."""
+
+
 @dataclass(frozen=True, eq=False)
 class Region:
     """What constraints leave of a space.
@@ -58,7 +69,7 @@ class Region:
         levels: positions of each linear column; None for a continuum, and for all other columns.
     """
 
-    space: Space
+    space: Cube
     linear: NDArray[np.intp]
     system: tuple[Array, Array, Array, Array]
     polytope: Polytope
@@ -195,7 +206,7 @@ def _decoded(dimension: Dimension, positions: Array) -> NDArray[Any]:
     return found
 
 
-def region(space: Space) -> Region:
+def region(space: Cube) -> Region:
     """The region of a space that has constraints.
 
     Raises:

@@ -78,7 +78,7 @@ class CoveySampler(BaseSampler):
             more, within 5 to 20.
         initial: how these are placed, "sobol" or "random".
         search_space: the parameters and their distributions, if they are known beforehand: then the model
-            serves from the first trial on. None finds out what the finished trials have in common.
+            serves from the first trial on. None finds them out from the finished trials.
         independent_sampler: for parameters outside of the search space; None draws them uniformly.
         seed: a whole number; None draws one.
     """
