@@ -50,9 +50,9 @@ def is_whole(value: object, least: int, most: int | None = None) -> bool:
     return bool(value >= least and (most is None or value <= most))
 
 
-def is_duration(value: object, most: float) -> bool:
+def is_duration(value: Any, most: float) -> bool:
     """Whether a value is a positive number of seconds, up to ``most``."""
-    return is_finite(value) and bool(0 < value <= most)  # type: ignore[operator]
+    return is_finite(value) and bool(0 < value <= most)
 
 
 def is_name(value: object) -> bool:

@@ -18,6 +18,7 @@ from covey.cli.program import Program, not_runnable
 from covey.cli.roll import roll_path
 from covey.cli.show import short
 from covey.cli.terminal import printable
+from covey.run.interrupts import held_back
 from covey.run.minimize import minimize
 from covey.run.result import Result
 from covey.study import Study
@@ -60,7 +61,7 @@ def tune(config: Config, study: Study, *, quiet: bool) -> Result:
                 **config.settings,
             )
     finally:
-        with _held_back():  # a program that is not stopped here would stay
+        with held_back(_ENDS):  # a program that is not stopped here would stay
             processes.stop()
             pool.shutdown(cancel_futures=True)
             processes.close()
@@ -93,19 +94,6 @@ def _own_words() -> Iterator[None]:
 
 _ENDS = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 """Signals that end a run: Ctrl-C, a scheduler's wish, a closed terminal."""
-
-
-@contextmanager
-def _held_back() -> Iterator[None]:
-    """Hold signals back for a moment."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
@@ -18,6 +18,19 @@ from covey.errors import Interrupted
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 """Ctrl-C, a scheduler's wish, a closed terminal; Windows has not all of them."""
+
+
+@contextmanager
+def held_back(signals: Iterable[int]) -> Iterator[None]:
+    """Hold signals back, here and in processes started here, which inherit that."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Interrupts:

@@ -7,14 +7,14 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from covey.errors import ExecutorLost
+from covey.run.interrupts import held_back
 from covey.run.marks import Marks
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -121,7 +121,7 @@ class _Worker:
         if self._pool is None:
             self._start()
         try:
-            with _undisturbed():  # what is started here hears of a terminal when it can answer
+            with held_back(_TERMINAL):  # what is started here hears of a terminal when it can answer
                 future: Future[Any] = self._pool.submit(fn, *args, **kwargs)
         except BrokenExecutor:  # died while idle
             self.shutdown(kill=True)
@@ -133,7 +133,7 @@ class _Worker:
     def _start(self) -> None:
         from loky import ProcessPoolExecutor as LokyPool  # starts helper processes of its own
 
-        with _undisturbed():  # trackers of both kinds are started here: one that dies is missed loudly
+        with held_back(_TERMINAL):  # trackers of both kinds are started here: one that dies is missed loudly
             if hasattr(signal, "pthread_sigmask"):
                 from multiprocessing.resource_tracker import ensure_running
 
@@ -151,19 +151,6 @@ class _Worker:
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.shutdown(wait=True, kill_workers=kill)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Hold a terminal's signals back, here and in processes started here, which inherit that."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _TERMINAL)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _settle_in(parent: int) -> None:
