@@ -158,6 +158,15 @@ def test_constraints_that_leave_nothing_or_mean_nothing_are_refused_at_once(cons
         Space({name: Float(0, 1) for name in "abcd"}, constraints)
 
 
+def test_a_small_region_is_found_and_kept_to():
+    space = Space({"x": Float(0, 1), "y": Float(0, 1)}, ["x ** 2 + y ** 2 <= 0.001"])
+    opt = covey.Optimizer(space, n_initial=4, seed=1)
+    for _ in range(2):
+        trials = opt.ask(4)
+        assert all(t.params["x"] ** 2 + t.params["y"] ** 2 <= 0.001 for t in trials)
+        opt.tell(trials, [trial.params["x"] for trial in trials])
+
+
 def test_a_configuration_outside_is_refused_with_the_constraint_that_it_breaks():
     opt = covey.Optimizer(OVEN, seed=1)
     with pytest.raises(ValueError, match=r"must satisfy 'temp \* dose <= 400'"):
@@ -207,6 +216,10 @@ step = 0.05
         ('["a + c == 1"]', "unknown name 'c'"),
         ('"a + b == 1"', "constraints must be a list of texts"),
         ("[1]", "constraints must be a list of texts"),
+        (
+            '["a + b == 1"]\nfixed = {a = 0.5, b = 0.75}',
+            "the constraints leave nothing with such values of a, b",
+        ),
     ],
 )
 def test_wrong_constraints_of_a_study_are_one_line(tmp_path, monkeypatch, constraints, words):

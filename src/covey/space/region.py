@@ -29,11 +29,14 @@ class Effort:
     Attributes:
         rounds: of drawing rows and testing them, each larger than the last.
         pool: rows that an initial design is picked from.
+        proof: rows that are asked for to know that there is one: with the rounds, a region that is a
+            ten-thousandth of the cube is found.
         halvings: of the way back to where a climb began, if it has left a curved region.
     """
 
     rounds: int = 12
     pool: int = 512
+    proof: int = 256
     halvings: int = 30
 
 
@@ -229,7 +232,7 @@ def region(space: Cube) -> Region:
     )
     found = Region(space, linear, system, inside, levels)
     try:
-        some = found.sample(1, np.random.default_rng(0))
+        some = found.sample(EFFORT.proof, np.random.default_rng(0))
     except EmptyPolytope:
         some = np.empty((0, len(space)))
     if len(some) == 0:

@@ -156,6 +156,8 @@ class Space:
                 found[list(self.dimensions).index(name)] = self.dimensions[name].encode(value)
             except ValueError as error:
                 raise ValueError(f"fixed: parameter {shown(name)}: {error}") from None
+        if self.region is not None:
+            self.region.held(found)  # raises if the constraints leave nothing there
         return found
 
     @cached_property
