@@ -217,8 +217,7 @@ class Search:
         conditions = self.space.conditions
         if not conditions:
             return rows
-        uniform, dimensions = rng.random(rows.shape), list(self.space.dimensions.values())
-        anywhere = np.stack([dim.spread(uniform[:, k]) for k, dim in enumerate(dimensions)], axis=1)
+        anywhere = self.space.box_rows(rng.random(rows.shape))
         existed = conditions.active(before)
         for column in conditions.columns:  # a parent before its children may be filled in too
             new = conditions.active(rows)[:, column] & ~existed[:, column]
